@@ -70,7 +70,10 @@ _SHARING_HELP = (
 
 
 def amount(project: Current) -> None:
-    """Draw the field for epsilon, typed or picked, and what epsilon means for one person."""
+    """Draw the field for epsilon, typed or picked; both ways store it in the draft.
+
+    Beside it is drawn what epsilon means for one person, if epsilon and delta are valid.
+    """
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
         left, right = st.columns([2, 3], gap="medium")
         with left:
@@ -141,13 +144,14 @@ def _at_most(share: float) -> str:
 
 
 def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
-    """Draw example statements with their noise, and a field that finds the epsilon for a stated accuracy.
+    """Draw an expander with example statements and a field that finds epsilon for an accuracy.
 
     Args:
         project: The open project.
         workload: The workload.
         unit: The unit of privacy.
-        sound: Whether the budget is valid; the example statements need it.
+        sound: Whether the budget is valid. The example statements are drawn only if it is, and
+            never for two linked tables.
     """
     with st.expander("Example numbers at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
@@ -156,7 +160,16 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
 
 
 def _speak(project: Current, workload: Workload, unit: Unit) -> None:
-    """Draw the example statements with their noise at the chosen epsilon and at half this epsilon."""
+    """Draw example statements with their noise at the chosen epsilon and at half this epsilon.
+
+    A slider above them stores another epsilon in the draft. Nothing is drawn while epsilon is
+    invalid or a column's values are still to be learnt.
+
+    Args:
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+    """
     now = fields.value(EPSILON)
     if now is None or workload.domain.unknown:
         return
@@ -191,7 +204,16 @@ def _told(domain: Domain, tables: tuple[Clique, ...], people: int) -> tuple[Told
 
 @fields.minded()
 def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
-    """Draw a field for the largest error of a cell, in people, and the epsilon that this accuracy needs."""
+    """Draw a field for the largest error of a cell, in people, and the epsilon that it needs.
+
+    The needed epsilon, rounded up, is drawn once an error is entered and delta is valid; its button
+    stores it in the draft. The entered error itself is a note of the wizard, not part of the plan.
+
+    Args:
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+    """
     left, right = st.columns(2)
     with left:
         parse = partial(numbers.positive, field="accuracy", example="50")
@@ -258,7 +280,17 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
 
 
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the certificate's share of the budget, and the margins of the measured errors at this share."""
+    """Draw the certificate's share of the budget, and the margins of the measured errors.
+
+    The share is stored in the draft; without a share, a sentence says what stays unknown. Margins
+    hold with 95 % confidence each, and are shares if the number of people is stated.
+
+    Args:
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The division of the budget.
+    """
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
         st.caption(f":material/info: {precision.without_certificate(document.is_linked(project.draft))}")

@@ -74,7 +74,17 @@ NEAR_HELP = (
 
 
 def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the card of the columns that models are to predict, with the share of the budget and the margin."""
+    """Draw the card of the columns that models are to predict, which are stored in the draft.
+
+    The share of the budget, the margin and the time of training are drawn once a column is chosen
+    or a criterion needs models. If the targets are invalid, the error is drawn in their place.
+
+    Args:
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The division of the budget.
+    """
     with frame.card("Columns to predict", Zone.PUBLIC, HELP):
         domain = workload.domain
         chosen = [one["column"] for one in project.draft.get("models", [])]
@@ -108,7 +118,14 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
 
 
 def weights(project: Current, *_plan: object) -> None:
-    """Draw the card of the column of survey weights."""
+    """Draw the card of the column of survey weights; the choice is stored in the draft.
+
+    With a column, the share of the budget is drawn too, or why the column cannot be the weight.
+
+    Args:
+        project: The open project.
+        *_plan: Not used; other cards take the plan's parts.
+    """
     with frame.card(WEIGHTED.title, Zone.PUBLIC, WEIGHTED.reading):
         stated = project.draft.get("weight")
         offered = [None, *(one.name for one in document.domains(project.draft)[0] if one.kind in NUMBERS)]

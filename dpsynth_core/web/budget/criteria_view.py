@@ -40,7 +40,10 @@ _HELP = (
 
 
 def criteria(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the list of criteria, the form of the chosen one, and buttons to add and remove criteria.
+    """Draw the list of criteria, the form of the chosen one, and buttons to add and remove one.
+
+    Criteria and their share of the budget are stored in the draft; which one is chosen, in the
+    session. Without criteria a sentence says so.
 
     Args:
         project: The open project.

@@ -91,7 +91,16 @@ def run_name(run: Run) -> str:
 
 
 def compare(project: Current, chosen: Sequence[Run]) -> None:
-    """Draw the settings of the chosen runs and, table by table, their errors."""
+    """Draw the settings of the chosen runs and, table by table, their errors.
+
+    Errors are drawn for tables that all runs have in common. Where there are no such tables, where
+    the largest errors are of different counts, or where no run states the error, a sentence says so
+    in place of the chart. True errors are drawn if the curator switched them on.
+
+    Args:
+        project: The open project.
+        chosen: The runs.
+    """
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(project, opened)
     _settings(opened)
@@ -196,7 +205,11 @@ def _changes(opened: Mapping[str, OpenRun]) -> None:
     """Draw what changed about the people from the earlier to the later of two runs.
 
     The changes are between noisy tables of both releases, such as last year's and this year's, with
-    the noise of both. Nothing is drawn for more than two runs.
+    the noise of both. Nothing is drawn unless there are exactly two runs. Downloads are drawn only
+    if neither release is withheld or awaits approval.
+
+    Args:
+        opened: The runs by their letter on the page.
     """
     if len(opened) != 2:
         return

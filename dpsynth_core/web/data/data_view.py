@@ -155,7 +155,11 @@ def _forget_person(draft: document.Draft) -> None:
 
 
 def people(project: Current) -> None:
-    """Draw the population, the approximate number of people, and the limit of rows per person."""
+    """Draw the population, the approximate number of people, and the limit of rows per person.
+
+    All three are stored in the draft. For two linked tables the limit is asked for beside the
+    second table, and only a sentence is drawn here.
+    """
     help = "The privacy losses of all releases about the same people add up, also those of other curators. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
         _population(project)
@@ -281,7 +285,8 @@ def records(project: Current) -> None:
 def _lines(project: Current, silent: bool = False) -> None:
     """Draw how many lines of a file cannot be read in the stated format.
 
-    The counts are exact, and so for the curator only.
+    The counts are exact, and so for the curator only. If all lines can be read, a sentence says so,
+    unless `silent`.
 
     Args:
         project: The open project, with the draft of one table.
@@ -304,7 +309,8 @@ _KEYS_HELP = "You will see how many rows would not count, exactly. The release s
 def _keys(project: Current) -> None:
     """Draw how many rows of two linked tables do not count because of their keys.
 
-    The counts are exact, and so for the curator only. The look is recorded.
+    The counts are exact, and so for the curator only. The look is recorded. If all rows count, a
+    sentence says so; if the draft's tables are not valid, their error is drawn.
     """
     if (unclear := document.problem(project.draft, "data")) is not None:
         raise unclear

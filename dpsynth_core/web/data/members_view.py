@@ -30,7 +30,10 @@ _LEFT_OUT_HELP = "State what you know of these people. No table is counted, and 
 
 
 def part(project: Current) -> None:
-    """Draw the choice of the second table."""
+    """Draw the choice of the second table: an upload or, on one's own machine, a path.
+
+    A chosen table is stored in the draft. The error of a refused one is drawn below.
+    """
     st.markdown("**A second table of their members (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
     fields.table_file("second_upload", lambda file: take(lambda: project_table.from_upload(owner, own, file.name, file, SHELF)))
@@ -51,7 +54,11 @@ def take(look_at: Callable[[], Table]) -> None:
 
 
 def chosen(project: Current) -> None:
-    """Draw the second table: its key, the limit of rows per key, its format, and the button that removes it."""
+    """Draw the second table: its key, the limit of rows per key, its format, and its removal.
+
+    Key, limit and format are stored in the draft. A warning is drawn if the two tables have no
+    column in common.
+    """
     second = replace(project, draft=document.second(project.draft))  # as if it were the only table
     st.markdown("**The second table has their members**", help=_WHAT)
     kind = KINDS[second.draft["data"]["kind"]]
@@ -88,7 +95,7 @@ _LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About 
 def left_out(most: int | None, what: str) -> None:
     """Draw a question about how many rows exceed the limit, and a warning if these are many.
 
-    The answer is the curator's own; no table is counted.
+    The answer, a note in the draft, is the curator's own; no table is counted.
 
     Args:
         most: The limit of rows per person or household; None while it is not valid.

@@ -37,7 +37,10 @@ _PUBLIC = "public table"
 
 
 def part(project: Current) -> None:
-    """Draw the public table with its differences from the plan; without one, its choice."""
+    """Draw the public table with its differences from the plan; without one, its choice.
+
+    A chosen table is stored in the draft. The error of a refused one is drawn below.
+    """
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
         section = project.draft["public"]
@@ -63,9 +66,14 @@ def _take(look_at: Callable[[], Table]) -> None:
 
 @refusals.explained()
 def _compared(project: Current, section: dict[str, Any]) -> None:
-    """Draw how the public table differs from the domain.
+    """Draw how the public table differs from the domain; if it does not, a sentence says so.
 
-    While the domain is not complete, only the column names of both tables are compared.
+    While the domain is not complete, only the column names of both tables are compared. If the
+    differences exclude the table's use, the error is drawn first.
+
+    Args:
+        project: The open project.
+        section: The section `public` of its draft.
     """
     if document.problem(project.draft, "domain") is None:
         differences, with_what = _differences(section, document.domain(project.draft)), "the domain"

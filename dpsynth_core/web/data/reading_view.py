@@ -60,7 +60,12 @@ def _key(project: Current, name: str) -> str:
 
 
 def panel(project: Current, reread: Reread) -> None:
-    """Draw the fields of a file's format. Each change calls `reread`, which reads the header again."""
+    """Draw the fields of a file's format in an expander; fields that a format lacks are not drawn.
+
+    Args:
+        project: The open project, with the draft of one table.
+        reread: Called with each changed field; it reads the header again and stores the format.
+    """
     form = TableFormat.of(project.draft["data"])
     open_ones = {field for doubt in document.doubts(project.draft) for field in doubt.fields}
     with st.expander(_summary(form, open_ones), icon=":material/tune:"):
@@ -120,6 +125,8 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
 
 def doubts(project: Current, reread: Reread, place: str) -> None:
     """Draw the open questions about the file format, with a button for each answer.
+
+    Nothing is drawn without open questions.
 
     Args:
         project: The open project, with the draft of one table.
@@ -246,9 +253,9 @@ _ADDRESS_HELP = (
 
 
 def engine(project: Current) -> None:
-    """Draw the choice of this machine or a Dask cluster for counting.
+    """Draw the choice of this machine or a Dask cluster for counting, stored in the draft.
 
-    Nothing is drawn if other people use the server, which would otherwise trust their schedulers.
+    Nothing is drawn if other people use the server, because it would trust their schedulers.
     """
     if not session.only_this_machine():
         return

@@ -32,7 +32,14 @@ _SHORTEST, _LONGEST = 4, 10
 
 
 def panel(project: Current, draft: ColumnDraft) -> None:
-    """Draw the fields of the selected column; for a column that is not used, its heading only."""
+    """Draw the fields of the selected column; for a column that is not used, its heading only.
+
+    Each change is saved in the project's draft.
+
+    Args:
+        project: The open project.
+        draft: The column.
+    """
     with st.container(border=True, key="column_panel"):
         _head(project, draft)
         if not draft.use:
@@ -198,7 +205,7 @@ def _numbers(draft: ColumnDraft, place: str, error: InputError | None) -> None:
 
 
 def _option(draft: ColumnDraft, option: Option) -> None:
-    """Draw the widget for an option of the column's kind."""
+    """Draw the widget for an option of the column's kind; its value is saved in the column."""
     stated = draft.text(option.field) or (option.choices[0] if option.choices else "")
     widget = st.selectbox if option.choices else st.text_area if option.lines else st.text_input
     look = {"options": option.choices} if option.choices else {"placeholder": option.example}
@@ -217,7 +224,9 @@ _HELP = {
 
 
 def _treatment(draft: ColumnDraft, which: str) -> None:
-    """Draw the choice of how missing or other values are treated, with the fields that it needs.
+    """Draw the choice of how missing or other values are treated, saved in the column.
+
+    If they are to count as a listed value, this value and the published reason are drawn too.
 
     Args:
         draft: The column.
@@ -251,10 +260,11 @@ _LABEL_LENGTH = 28
 
 
 def html(attribute: Attribute) -> str:
-    """Return a picture of a column's cells as HTML.
+    """Return a picture of a column's cells as HTML; labels in it are escaped and shortened.
 
-    A few cells are chips with labels, many are stripes as wide as their bins. Cells for other and
-    missing values follow.
+    Up to `MOST_NAMED` cells are chips with labels. More are at most 200 stripes between the first
+    and the last label: as wide as their bins for numbers with up to 200 bins, else equally wide.
+    Chips for other and missing values follow.
     """
     labels = attribute.cell_labels()
     own, extra = labels[: attribute.values], labels[attribute.values :]

@@ -41,12 +41,13 @@ def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
 
 
 def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
-    """Draw the list of columns, which selects one.
+    """Draw the list of columns, which selects one; the selection is kept in the session.
 
     Args:
         project: The open project.
         rows: The columns.
-        misfits: A remark by name for columns with values that do not fit.
+        misfits: A remark by name for columns with values that do not fit; the list is marked with
+            its zone if there is a remark.
     """
     names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
@@ -75,7 +76,15 @@ def table_key(project: Current) -> str:
 
 
 def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the number of columns and cells in one line, and a button that selects the next open column."""
+    """Draw the number of columns and cells in one line, and a button that selects an open column.
+
+    The button selects the next column whose values or bounds are not complete; it is not drawn if
+    all are complete.
+
+    Args:
+        project: The open project.
+        rows: The columns.
+    """
     names, problems = [draft.name for draft in rows], domain_table.problems(rows)
     used = [draft for draft in rows if draft.use]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_summary"):
@@ -143,7 +152,7 @@ def _remark(draft: ColumnDraft, is_open: bool, alike: bool) -> str:
 
 
 def grid(rows: list[ColumnDraft]) -> None:
-    """Draw all columns as a grid. Each edit is saved at once."""
+    """Draw all columns as a grid. Each edit is saved in the project's draft at once."""
     key, config = fields.editor_key("domain_grid", lambda edits: domain_table.edited(rows, edits) != rows), st.column_config
 
     def take() -> None:

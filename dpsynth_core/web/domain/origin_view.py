@@ -45,7 +45,15 @@ READING = (
 def choice(project: Current, draft: ColumnDraft) -> str:
     """Draw the choice of where a column's values come from, and return the choice.
 
-    Learning and taking the file's labels take effect at once; other choices need `details`.
+    Learning and taking the file's labels are saved in the column at once. Other choices are only
+    remembered in the session until `details` gives the column values.
+
+    Args:
+        project: The open project.
+        draft: The column.
+
+    Returns:
+        The origin, such as `TYPED` or `USUAL`.
     """
     ways = [TYPED, USUAL, *([LABELS] if draft_rows.labelled(project.draft, draft.name) else [])]
     learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
@@ -69,7 +77,16 @@ def choice(project: Current, draft: ColumnDraft) -> str:
 
 
 def details(project: Current, draft: ColumnDraft, way: str) -> None:
-    """Draw what the chosen origin of values needs: usual lists or bounds, or the button to read records."""
+    """Draw what the chosen origin of values needs: usual lists or bounds, or a reading button.
+
+    A list, bounds or values that were read are saved in the column. Nothing is drawn for other
+    origins.
+
+    Args:
+        project: The open project.
+        draft: The column.
+        way: The origin, such as `USUAL`.
+    """
     if way == USUAL:
         entries = usual.entries()
         suggested, key = usual.suggested(draft.name), f"{project.id}:usual:{draft.name}"
@@ -90,7 +107,10 @@ def details(project: Current, draft: ColumnDraft, way: str) -> None:
 
 
 def suggestion(draft: ColumnDraft) -> None:
-    """Draw what the column's name suggests: bounds to confirm, or a list to take with one click."""
+    """Draw what the column's name suggests: bounds to confirm, or a list to take with one click.
+
+    Nothing is drawn if the name suggests nothing, or if the column has values already.
+    """
     guess = usual.suggested(draft.name)
     if draft.guessed:
         source = guess.source if guess and not guess.is_list else ""
@@ -103,7 +123,7 @@ def suggestion(draft: ColumnDraft) -> None:
 
 
 def _writings(draft: ColumnDraft, chosen: Usual, place: str) -> None:
-    """Draw a button for each spelling of a usual list, which the column takes.
+    """Draw a button for each spelling of a usual list; the picked one is saved in the column.
 
     Args:
         draft: The column.
@@ -132,7 +152,7 @@ _LEARNING_HELP = (
 
 
 def learning(project: Current, draft: ColumnDraft) -> None:
-    """Draw the settings of a column whose values are to be learnt, and the price in budget."""
+    """Draw the largest number of learnt values, saved in the column, and the price in budget."""
 
     def take(most: int) -> None:
         draft_rows.change_column(draft.name, {"most": most})
@@ -143,7 +163,7 @@ def learning(project: Current, draft: ColumnDraft) -> None:
 
 
 def share(project: Current) -> None:
-    """Draw the choice of the share of the budget that learns values.
+    """Draw the choice of the share of the budget that learns values, stored in the draft.
 
     The widget's key contains the share: a value set while the popover is closed does not reach a
     widget with a fixed key.
@@ -155,7 +175,14 @@ def share(project: Current) -> None:
 
 
 def whole(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw the form that sets all open columns to learn their values: kinds, price and button."""
+    """Draw the form that sets all open columns to learn their values: kinds, price and button.
+
+    If no column is open, only the share of the budget is drawn, with a sentence.
+
+    Args:
+        project: The open project.
+        rows: The columns.
+    """
     share(project)
     likely = domain_table.open_kinds(rows)
     if not likely:
@@ -188,7 +215,14 @@ def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
 
 
 def _found(project: Current, unknown: Sequence[Attribute]) -> None:
-    """Draw how many people must share a value for it to be learnt, by column, and the price in budget."""
+    """Draw by column how many people must share a value to be learnt, and the price in budget.
+
+    While the budget is not valid, a sentence says that the price is not known.
+
+    Args:
+        project: The open project.
+        unknown: The columns whose values are to be learnt.
+    """
     try:
         portions, budget = document.portions(project.draft, unknown), document.budget(project.draft)
     except InputError:

@@ -32,7 +32,11 @@ _WARNING = (
 
 
 def section(project: Current) -> None:
-    """Draw the published tables of the plan, and the fields that add one."""
+    """Draw the published tables of the plan, and the fields that add one to the draft.
+
+    Nothing is drawn for two linked tables, unless their draft has published tables, which are then
+    refused. The fields are replaced by a sentence while a column is not complete.
+    """
     tables = project.draft.get(FIELD, [])
     if document.is_linked(project.draft) and not tables:
         return

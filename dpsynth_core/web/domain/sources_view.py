@@ -136,7 +136,14 @@ def _load_public(file: UploadedFile) -> None:
 
 
 def justification(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw the field for the reason why values are harmless, if columns were read from the private table."""
+    """Draw the field for the reason why values that were read are harmless, stored in the draft.
+
+    Nothing is drawn unless columns were read from the private table.
+
+    Args:
+        project: The open project.
+        rows: The columns.
+    """
     if project.draft.get("domain_origin") != DATA:
         return
     read = [draft.name for draft in rows if draft.use and draft.origin == DATA]

@@ -41,7 +41,15 @@ _LISTED = 8
 
 
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the rules about impossible combinations, and the ways to add one."""
+    """Draw the rules about impossible combinations, and the ways to add one to the draft.
+
+    The ways are replaced by a sentence while fewer than two columns are complete; for two linked
+    tables, while any column is not.
+
+    Args:
+        project: The open project.
+        rows: The columns.
+    """
     attributes = [attribute for attribute in domain_table.measured(rows) if not attribute.most]
     rules = kept_rules.of(project.draft)
     if document.is_linked(project.draft):
@@ -61,7 +69,15 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
 
 
 def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
-    """Draw the rules of two linked tables, which may be about both tables or two members of a household."""
+    """Draw the rules of two linked tables, and the ways to add one to the draft.
+
+    Rules may be about both tables or two members of a household. Neither is drawn, but a sentence,
+    while a column of either table is not complete.
+
+    Args:
+        project: The open project.
+        rules: The rules.
+    """
     title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
         what = "State what everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."

@@ -31,7 +31,11 @@ _LEFT_HELP = f"People with projects who did not sign in for {sharing.LEFT_DAYS} 
 
 
 def cards(owner: str) -> None:
-    """Draw the office's cards for the visitor `owner`."""
+    """Draw the office's cards for a visitor; each hides what the visitor's role must not see.
+
+    Args:
+        owner: The visitor's owner id.
+    """
     _waiting(owner)
     _tokens(owner)
     _kept(owner)
@@ -52,7 +56,13 @@ def _button(label: str, place: str, action: Callable[[], object], key: str, **lo
 
 
 def _waiting(owner: str) -> None:
-    """Draw everybody's plans and releases that wait for approval, with a form for visitors who may approve."""
+    """Draw everybody's plans and releases that wait for approval.
+
+    Each has a form for visitors who may approve it. If nothing waits, a sentence says so.
+
+    Args:
+        owner: The visitor's owner id.
+    """
     found, names = approvals.waiting(), roles.names()
     with frame.card("Waiting for approval", Zone.RELEASED, _APPROVALS_HELP):
         frame.refused_at("approval")
@@ -93,7 +103,8 @@ def _waits(owner: str, waits: Waiting, name: str) -> None:
 def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
     """Draw which stages of a population's releases a second person must approve.
 
-    Visitors with the right role can change them.
+    Visitors with the right role can change them, which takes effect at once. Others see a sentence,
+    or nothing if no stage needs approval.
 
     Args:
         owner: The visitor's owner id.
@@ -113,7 +124,11 @@ def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
 def _tokens(owner: str) -> None:
     """Draw the visitor's tokens for programs, and everybody's for an administrator.
 
+    Each can be revoked at once. Visitors who may run releases also have a form for a new token.
     Nothing is drawn for visitors who may neither run releases nor revoke tokens.
+
+    Args:
+        owner: The visitor's owner id.
     """
     makes, listed = roles.may(owner, Act.RUN), tokens.listed(owner)
     if not makes and not roles.may(owner, Act.REVOKE):
@@ -170,7 +185,13 @@ def _change_kept(owner: str, many: int) -> None:
 
 
 def _left(owner: str) -> None:
-    """Draw, for administrators, the projects of people who have not signed in for a long time."""
+    """Draw the projects of people who have not signed in for a long time.
+
+    Nothing is drawn without such projects, or if the visitor is not an administrator.
+
+    Args:
+        owner: The visitor's owner id.
+    """
     if not roles.may(owner, Act.SETTLE) or not (found := sharing.left(owner)):
         return
     may = sharing.candidates(owner)

@@ -96,7 +96,12 @@ def card(project: Current, forecasts: Forecasts) -> None:
 
 
 def only(plan: Plan, people: int | None) -> None:
-    """Draw the only mechanism for two linked tables, and its expected error."""
+    """Draw the only mechanism for two linked tables, with time, memory and its expected error.
+
+    Args:
+        plan: The plan of two linked tables.
+        people: A public or declared number of households; without it no error is drawn.
+    """
     with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
         st.markdown(plan.mechanism.card.summary)
@@ -152,7 +157,15 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 
 
 def shortlist(project: Current, forecasts: Forecasts) -> None:
-    """Draw the recommended mechanisms with their expected errors, each with a button to choose it."""
+    """Draw the recommended mechanisms with their expected errors, each with a button to choose it.
+
+    The choice is stored in the draft. While the number of people is not stated, only a request to
+    state it is drawn.
+
+    Args:
+        project: The open project.
+        forecasts: Time and memory of each mechanism, or why it cannot run, by name.
+    """
     if not document.people(project.draft):
         st.info("State about how many people the table holds, if that is public, to get a recommendation.", icon=":material/help:")
         frame.link("data", "State how many")

@@ -114,7 +114,12 @@ def shown(project: Current, plan: Plan) -> bool:
 def before(project: Current, plan: Plan | None) -> None:
     """Draw changes of the plan that would help, before a run.
 
-    Nothing is drawn while the plan is expected to be good enough, or without a plan or an outlook.
+    Nothing is drawn while the plan is expected to be good enough, or without a plan, a number of
+    people or an outlook.
+
+    Args:
+        project: The open project.
+        plan: The plan; None if it is not complete.
     """
     if plan is not None and (people := document.people(project.draft)) and outlook(project, plan) is not None:
         _card(plan, Facts(people, choice_view.among(project.draft), left=_left(project, plan)), "")

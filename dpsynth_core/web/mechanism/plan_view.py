@@ -54,7 +54,10 @@ def noise(zoned: Zoned[Feasibility], who: str) -> None:
 
 
 def leaks(found: Sequence[Leak]) -> None:
-    """Draw disclosures that the privacy charge does not cover: serious ones openly, notes in an expander."""
+    """Draw disclosures that the privacy charge does not cover: serious ones openly, notes folded.
+
+    If there are no disclosures, a sentence says so.
+    """
     help = "The mechanism's charge does not cover these. You may go on; the release will name them."
     serious = [leak for leak in found if leak.severity in _MARK]
     if serious:
@@ -111,7 +114,7 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
 
 
 def explained(name: str) -> None:
-    """Draw an explanation of learning rules with a solver, if the mechanism `name` does that."""
+    """Draw an explanation of learning rules, if the mechanism `name` learns with a solver."""
     if registry.purpose(name).name == guide.LEARNING:
         with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
             st.markdown(guide.text(guide.LEARNING))
@@ -158,6 +161,9 @@ def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = Non
 
 def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
     """Draw the mechanism's parameters and the number of rows and tables, in a closed expander.
+
+    All are stored in the draft. The number of rows is left out for a mechanism that makes none,
+    unless the draft states one.
 
     Args:
         default: The mechanism with its default parameters.

@@ -80,9 +80,10 @@ def _confirm_check(project: Current, epsilon: float, seen: Collection[str]) -> N
 
 
 def planning(project: Current) -> None:
-    """Draw the draft's plan: outlook, mechanism, disclosures, noise, parameters and the button that runs it.
+    """Draw the draft's plan: outlook, mechanism, disclosures, noise, parameters and the run button.
 
-    If the plan is not complete, the error is drawn instead.
+    If the plan is not complete, its error and the parameters are drawn instead. Where the draft
+    follows the recommendation and that has changed, the mechanism in the draft is replaced first.
     """
     mechanism = registry.get(project.draft["mechanism"]["name"])
     try:
@@ -216,9 +217,10 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
 
 
 def say_if_refused(what: str = _RUN) -> None:
-    """Draw the error of the last attempt to start a run, if it was refused.
+    """Draw the error of the last attempt to start a run, if it was refused, and forget it.
 
-    `what` is `_RUN`, or `_CHECK` for an attempt to check the public table.
+    Args:
+        what: `_RUN`, or `_CHECK` for an attempt to check the public table.
     """
     if (error := refusals.taken(what)) is not None:
         frame.refused(error)

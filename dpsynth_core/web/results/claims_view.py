@@ -38,7 +38,7 @@ _ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDE
 
 
 def criteria(release: Release) -> None:
-    """Draw each criterion with its measured result; nothing without criteria."""
+    """Draw each criterion of the release with its measured result; nothing without criteria."""
     if not release.criteria:
         return
     with frame.card(CRITERIA.heading(release.criteria), Zone.RELEASED, CRITERIA.reading):
@@ -100,7 +100,10 @@ CARDS: Mapping[str, Callable[[Release], None]] = {CRITERIA.name: criteria, MODEL
 
 
 def cards(release: Release) -> None:
-    """Draw the claims of a release: as cards if listed in `CARDS`, otherwise as expanders with their sentences."""
+    """Draw the claims of a release: those in `CARDS` as cards, others as expanders with sentences.
+
+    Nothing is drawn for claims that were not measured.
+    """
     for card in CARDS.values():
         card(release)
     for section in claimed(release):

@@ -61,7 +61,12 @@ def judged(opened: OpenRun) -> Zoned[Quality]:
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
-    """Return the error bound of every pair of columns (`quality.pair_map`), from released values alone."""
+    """Return the error bound of every pair of columns, from released values alone; cached.
+
+    Returns:
+        The frame of `quality.pair_map`, marked as released: one row per ordered pair, a column with
+        itself included, with the bound as a share of people (NaN where no bound is known).
+    """
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 

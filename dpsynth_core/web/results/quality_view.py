@@ -52,7 +52,11 @@ _PURPOSES_SHOWN = 2
 
 
 def tables(opened: OpenRun) -> None:
-    """Draw the verdict and the headline, then every table of the workload, the worst first, as charts and as a list."""
+    """Draw what is known of a release's quality.
+
+    These are the learnt rule, the verdict with the downloads it allows, the claims, the headline,
+    and every table of the workload, the worst first; each only if the release has it.
+    """
     if rule := report.learnt(opened.release):  # if that is what the run was for
         with frame.card("What was learnt", Zone.RELEASED):
             st.markdown(f"##### {literal(rule, 2000)}")
@@ -82,7 +86,14 @@ def tables(opened: OpenRun) -> None:
 
 
 def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
-    """Draw each table with its error, as charts and as a list, once the expander is opened."""
+    """Draw each table with its error, as charts and as a list, once the expander is opened.
+
+    If the curator switched true errors on, they are added, and the frame becomes curator-only.
+
+    Args:
+        opened: The run.
+        table: The frame of `quality.marginal_table`.
+    """
     if not (fold := st.expander("Every table", icon=":material/format_list_numbered:", key=EVERY_TABLE, on_change="rerun")).open:
         return
     with fold:

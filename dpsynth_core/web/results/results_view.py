@@ -39,13 +39,16 @@ _FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
 
 
 def warnings(opened: OpenRun) -> None:
-    """Draw the warnings (brands) of the release."""
+    """Draw the warnings (brands) of the release; nothing without warnings."""
     for brand in opened.release.brands:
         (st.error if brand.code == "not-private" else st.warning)(literal(brand.sentence, WHOLE), icon=":material/flag:")
 
 
 def columns(opened: OpenRun) -> None:
-    """Draw the counts of a chosen column: as measured with noise, in the rows, and true if switched on."""
+    """Draw the counts of a chosen column: as measured, in the rows, and true if switched on.
+
+    If the column was not measured and there are no rows, a sentence says so.
+    """
     with beside_toggle():
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
         with_truth = curator_toggle()
@@ -104,7 +107,11 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    """Draw the first rows, with a filter by one column. A release that awaits approval shows none."""
+    """Draw the first rows, with a filter by one column.
+
+    Without rows a sentence says so. Of a release that awaits approval no row is drawn, because the
+    table on screen can be saved.
+    """
     values, domain = opened.release.values, opened.release.plan.row_domain
     if values is None:
         st.info("This mechanism gives noisy tables and no rows. Take the noisy marginals from the downloads.", icon=":material/info:")
@@ -142,7 +149,11 @@ def _filter(values: Rows, attribute: Attribute) -> Filter | None:
 
 
 def take_away(opened: OpenRun) -> None:
-    """Draw the downloads, built from public and released values only: first the bundle to publish, then its parts."""
+    """Draw the downloads, made from public and released values only: the bundle, then its parts.
+
+    While the release is withheld, the failed criteria and a field for the curator's reason are
+    drawn instead; while it awaits approval, a sentence.
+    """
     if claims_view.withheld(opened) or _unapproved(opened):
         return
     _, *single = downloads.offers(opened.release)
@@ -206,7 +217,7 @@ def ask(opened: OpenRun) -> None:
 
 
 def whole_release(opened: OpenRun) -> None:
-    """Draw the buttons to download the bundle and to check it.
+    """Draw the buttons to download the bundle and to check it; before approval, a sentence.
 
     The caller makes sure that the release is not withheld.
     """

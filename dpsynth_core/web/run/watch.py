@@ -145,7 +145,10 @@ def _for_your_eyes(duration: str) -> None:
 
 
 def _progress(run: Run) -> None:
-    """Draw the measurements so far; for a mechanism that only selects, its rounds."""
+    """Draw the measurements so far; for a mechanism that only selects, its rounds.
+
+    Nothing is drawn before the first measurement.
+    """
     steps = runs.events(session.current().owner, run.id)
     taken = measured(steps, run.rho, link.whole(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
     if chooses(steps):

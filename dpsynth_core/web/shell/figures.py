@@ -21,7 +21,7 @@ def draw(chart: Drawing, name: str) -> None:
 
     Args:
         chart: The chart.
-        name: Distinguishes the curator-only charts of a page.
+        name: Part of the chart's key, different for each curator-only chart on a page.
     """
     with st.container(key=f"{CURATOR_KEY}_{name}"):
         st.vega_lite_chart(self_contained(chart.to_dict(validate=False)))
@@ -31,10 +31,11 @@ def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: A
     """Make the chart of a frame and draw it. The chart of a curator-only frame is never cached.
 
     Args:
-        make: A function of `charts`; it gets the frame, `arguments` and `options`.
+        make: A function of `charts`, called as make(zoned, *arguments, **options).
         zoned: The frame.
         arguments: Further arguments of `make`.
-        name: Distinguishes the curator-only charts of a page.
+        name: Part of the key of a curator-only chart, different for each on a page; ignored for
+            public charts.
         options: Keyword arguments of `make`.
     """
     if zoned.zone is Zone.CURATOR:

@@ -175,12 +175,14 @@ def refused_at(place: str) -> None:
 
 
 def nav(name: str, *, ready: bool = True, why: str = "") -> None:
-    """Draw the buttons Back and Continue at the bottom of the page.
+    """Draw the buttons Back and Continue at the bottom of the page; the last step has only Back.
+
+    A click opens the other page.
 
     Args:
         name: The name of the step.
         ready: Whether Continue is enabled.
-        why: The reason, in the program's own words, shown while it is not.
+        why: The reason, in the program's own words, shown while Continue is disabled.
     """
     before, after = steps.before(name), steps.after(name)
     with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):

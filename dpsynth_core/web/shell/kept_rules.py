@@ -27,10 +27,15 @@ def _of_first(draft: Mapping[str, Any]) -> list[Rule]:
 
 
 def keep(draft: Draft, rules: Sequence[Rule]) -> None:
-    """Store the rules in a draft.
+    """Store rules in a draft in place of its earlier rules.
 
-    Rules of one table are also stored in its domain, if that is complete. For two linked tables the
-    domain gets none.
+    For one table they go into the wizard's notes and, if the draft has a domain, also into that.
+    For two linked tables they go into the second table's section, and the domain of the first table
+    loses the rules it had.
+
+    Args:
+        draft: The draft, which is changed.
+        rules: All rules; an empty sequence removes the rules.
     """
     own = list(rules)
     if document.is_linked(draft):

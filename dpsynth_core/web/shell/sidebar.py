@@ -32,9 +32,12 @@ _SHARE_HELP = "Only you see the project until you name others, or hand it over."
 def show(project: Current, own: Sequence[Project], first_page: st.Page) -> None:
     """Draw the picker of projects, and buttons to create, copy, rename, delete and share one.
 
+    Delete and Share are drawn for the owner alone, and Share in an office only. Projects that
+    others offer to the visitor come first.
+
     Args:
         project: The open project.
-        own: All projects of the visitor.
+        own: All projects that the visitor owns or shares.
         first_page: The page on which a new project begins.
     """
     for offer in sharing.offers(project.owner) if session.in_office() else ():
@@ -84,7 +87,9 @@ def visitor() -> None:
 
 @partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
-    """Draw a badge for the active run, and draw the complete page again when the run has ended.
+    """Draw a badge for the visitor's active run and a link to its progress.
+
+    It is drawn again regularly; when no run is active any more, the complete page is.
 
     Args:
         owner: The visitor's owner id.

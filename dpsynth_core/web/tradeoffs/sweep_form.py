@@ -212,7 +212,7 @@ _AT_ONCE = 10_000
 
 
 def form(project: Current) -> None:
-    """Draw the form of a sweep, with the button that starts it."""
+    """Draw the form of a sweep and its start button; the choices are notes in the draft."""
     zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
     with frame.card("Try it out", zone, "Your plan runs with several mechanisms and budgets in the background."):
         _table(project)

@@ -102,7 +102,11 @@ def _state(sweep: str, was_active: bool) -> None:
 
 
 def _waits(stored: Stored) -> bool:
-    """Return whether a sweep on the private table waits for an approval before it reads records."""
+    """Return whether an active sweep on the private table awaits approval and has read no record.
+
+    Args:
+        stored: The sweep.
+    """
     unread = stored.active and stored.sweep.table == PRIVATE and not stored.touched
     return unread and approvals.awaited(stored.id, approvals.PLAN)
 
@@ -150,9 +154,13 @@ def _about(stored: Stored) -> str:
 
 
 def _buttons(stored: Stored, some_failed: bool) -> None:
-    """Draw the buttons that stop, resume or delete a sweep. Each draws the complete page again.
+    """Draw the buttons for a sweep: Stop while it is active, else Delete and, if possible, Go on.
 
-    `some_failed` is whether a trial failed, which can then be tried again.
+    A click takes effect at once, and then the complete page is drawn again.
+
+    Args:
+        stored: The sweep.
+        some_failed: Whether a trial failed; then the failed trials can be tried again.
     """
     if stored.active:
         _button("Stop", ":material/stop:", sweeps.stop, stored, help="Finished trials stay.")
@@ -248,7 +256,15 @@ def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
 def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
     """Draw a select box whose options change, and return the chosen option.
 
-    It shows `first` until the curator picks an option, and again if that option is gone.
+    Until the curator changes any of these boxes or clicks a chart, every box shows its `first`.
+    Afterwards a box keeps its choice, and shows `first` only if that option is gone.
+
+    Args:
+        place: Where the box is drawn.
+        label: The label of the box.
+        key: Key of the choice in the session state.
+        options: The options, texts or numbers.
+        first: The option to show where nothing is chosen; one of `options`.
     """
     if not st.session_state.get(_PICKED) or st.session_state.get(key) not in options:
         st.session_state[key] = first

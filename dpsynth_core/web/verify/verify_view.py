@@ -55,7 +55,11 @@ _LOOK = {
 
 @refusals.explained()
 def upload() -> None:
-    """Draw the upload of a bundle and, once there is one, the report of its check."""
+    """Draw the upload of a bundle and, once there is one, the report of its check.
+
+    Without an upload, the bundle of the run that the Results page passed on is checked. No uploaded
+    file is kept.
+    """
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):
         public = st.file_uploader("The public table, if the release used one", key="verify_public", help=_PUBLIC_HELP)
@@ -183,9 +187,14 @@ _OTHER_CODE = (
 
 
 def decide(report: Report) -> None:
-    """Draw the form to decide about a checked bundle and sign; then the signed decision and its code.
+    """Draw the form to decide about a checked bundle and sign it; then the signed decision.
 
-    A signed decision is shown only while it agrees with the report.
+    The decision is kept in the session only, until it is downloaded. It is shown as long as it
+    agrees with the report; otherwise the form is. Below, the decision of somebody else can be
+    checked.
+
+    Args:
+        report: The report of the bundle's check.
     """
     signed: Decision | None = st.session_state.get(_SIGNED)
     with frame.card("Decide and sign", Zone.RELEASED, _HELP):

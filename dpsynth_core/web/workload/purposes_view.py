@@ -43,9 +43,10 @@ def start_drawn(columns: int) -> dict[str, Any]:
 
 
 def drawn_form() -> None:
-    """Draw the fields of a randomly drawn workload: distribution, number of tables, and seed.
+    """Draw the fields of a randomly drawn workload, stored in the draft.
 
-    The number of columns per table has a field that other kinds of workloads share.
+    They are the distribution, the number of tables, and the seed. The number of columns per table
+    has a field that other kinds of workloads share.
     """
     fields.choice("Which are drawn", "workload.kind", list(DRAWN_KINDS), DRAWN_KINDS, kind="segmented", help=_DRAWN_HELP)
     fields.number("Tables to draw", "workload.count", lambda text: numbers.whole(text, "workload.count", 1, MAX_DRAWS))
@@ -73,6 +74,9 @@ def served(draft: Draft) -> str:
 
 def choice(project: Current, own: Mapping[str, Any]) -> None:
     """Draw the choice of a purpose, and of a column if the purpose is about one.
+
+    The purpose's workload is stored in the draft; a purpose about ranges also sets their usual
+    share of the budget, unless the draft states a share.
 
     Args:
         project: The open project.

@@ -73,9 +73,9 @@ def prefill(project: Current) -> Current:
 
 
 def choice(project: Current) -> None:
-    """Draw the choice of the workload by purpose or in detail.
+    """Draw the choice of the workload by purpose or in detail; it is stored in the draft.
 
-    The tables of two linked tables are fixed, and only described.
+    For two linked tables the workload is fixed, and only described.
     """
     if document.is_linked(project.draft):
         _of_linked(document.link(project.draft))
@@ -134,7 +134,13 @@ def _detail(project: Current, is_own: bool) -> None:
 def _matching(project: Current, domain: Domain) -> None:
     """Draw the choice of the threshold: whether people must match all values of a cell or some.
 
-    Nothing is drawn if all tables have one column, or no mechanism takes thresholds.
+    The choice is stored in the draft's workload. Nothing is drawn if all tables have one column, if
+    the workload asks for ranges or is not valid, or if no mechanism that makes rows takes
+    thresholds.
+
+    Args:
+        project: The open project.
+        domain: The domain of its draft.
     """
     cards = [mechanism.card for mechanism in registry.MECHANISMS.values()]
     now, takers = project.draft["workload"], [card.title for card in cards if card.takes_thresholds and card.makes_rows]
@@ -272,7 +278,10 @@ def _take_file(file: UploadedFile) -> None:
 
 
 def outcome(workload: Workload) -> None:
-    """Draw the numbers of tables and cells, and in an expander the largest tables and covered pairs."""
+    """Draw the numbers of tables and cells; in an expander the largest tables and covered pairs.
+
+    Pairs are drawn as a chart in domains of at most `MOST_TO_DRAW` columns, else counted.
+    """
     largest, tables = precision.largest(workload), len(workload.cliques)
     title = f"{tables:,} table{'s' * (tables != 1)}, {numbers.count(workload.cells)} cells in all"
     with st.expander(title, icon=":material/table_chart:", key="workload_in_numbers"):
@@ -298,7 +307,7 @@ _BASE = "_weights_base"
 
 
 def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]], None]) -> None:
-    """Draw an editor for the list of tables and their weights.
+    """Draw an editor for the list of tables and their weights; tables can be deleted in it.
 
     The editor keeps its key while nothing else changes the tables: a new editor after each edit
     would lose what is being typed.
@@ -323,15 +332,16 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
 
 
 def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
-    """Return the tables after all edits of a data editor.
+    """Return the tables after all edits of a data editor; each table then states its weight.
 
-    Tables are identified by their columns, because the list may have changed since the editor was
-    made. An emptied weight becomes 1.
+    The editor numbers the tables of `base`. Since then the list may have changed, so an edit is
+    applied to the table with the same columns; without such a table it is ignored. A weight that
+    was emptied, or that a table never stated, becomes 1.
 
     Args:
         tables: The present tables.
-        base: The tables with which the editor was made, to which its line numbers refer.
-        edits: The state of the editor: "edited_rows" and "deleted_rows".
+        base: The tables that the editor showed when it was made.
+        edits: The state of the editor: "edited_rows" and "deleted_rows", by number in `base`.
     """
     weights = {_columns_of(base[int(line)]): values.get("weight") or 1.0 for line, values in edits.get("edited_rows", {}).items()}
     gone = {_columns_of(base[line]) for line in edits.get("deleted_rows", ())}
