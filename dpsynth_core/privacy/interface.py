@@ -53,7 +53,10 @@ class Kernel(ABC):
 
     @property
     def known(self) -> tuple[MarginalCounts, ...]:
-        """Answers about single columns that were released before the mechanism began, in this domain's cells."""
+        """Released noisy counts of single columns, in this domain's cells; () without such counts.
+
+        They were released before the mechanism began, and their use is free.
+        """
         return self.__known
 
     @property
@@ -115,6 +118,10 @@ class Kernel(ABC):
             operation: Name of the operation.
             arguments: Arguments of the operation, after `Asked`.
             options: Arguments of the operation by name.
+
+        Raises:
+            BudgetExceeded: The operation costs more than what is left; no count was read.
+            ValueError: The operation refuses its arguments; nothing is charged.
         """
 
     if not TYPE_CHECKING:  # an operation that no class names is an extension's, which is called by its function

@@ -146,7 +146,7 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
 
 @operation(Gaussian, lambda asked, _clique, sigma: Gaussian(sigma, asked.unit.marginal_l2))
 def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
-    """Measure the numbers of records in public cells of one column: l2 = marginal_l2 (Proposition 2).
+    """Measure the numbers of records in public cells of a column: l2 = marginal_l2 (Proposition 2).
 
     The cells need not be cells of the domain.
 
@@ -155,6 +155,12 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
         clique: The column, as a clique of one name.
         cells: The column with the cells to count in.
         sigma: Standard deviation of the noise of each cell, in records.
+
+    Returns:
+        A function of the view that returns the noisy numbers, shape (cells,).
+
+    Raises:
+        ValueError: The cells are of another column.
     """
     asked.shape(clique)
     asked.require("over")
@@ -236,16 +242,21 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 
 @operation(Gaussian, lambda asked, _rank, sigma: Gaussian(sigma, float(asked.unit.marginal_l1)))
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
-    """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts; answers as in `measure_errors`.
+    """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts.
 
     Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
-    (Proposition 3), exactly, on the grid of `scores`.
+    (Proposition 3), exactly, on the grid of `scores`. The answer does not tell which marginal has
+    this error.
 
     Args:
         asked: The public facts of the call.
-        answers: By clique, the counts that the exact marginals are compared with.
+        answers: By clique, the public counts that the exact marginals are compared with.
         rank: Rank of the wanted error, 1 for the smallest, len(answers) for the largest.
         sigma: Standard deviation of the noise, in records.
+
+    Raises:
+        ValueError: The rank is not in 1..len(answers), or an answer has another shape than its
+            marginal.
     """
     if not 1 <= rank <= len(answers):
         raise ValueError("a rank is from 1 to the number of marginals")
@@ -269,6 +280,10 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
         sigma: Standard deviation of the noise, in records.
         threshold: None to compare cells. Otherwise the answer in a cell is to the query "how many
             records agree with the cell in at least `threshold` of the columns".
+
+    Raises:
+        ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty,
+            or an answer has another shape.
     """
     if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
         raise ValueError("a threshold is from 1 to the number of columns")
@@ -289,6 +304,10 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
             marginal.
         columns: Ordered columns, of which each clique has one or more.
         sigma: Standard deviation of the noise, in records.
+
+    Raises:
+        ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is
+            empty, or an answer has another shape.
     """
     along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
     if not all(axes and all(cells for _, cells in axes) for axes in along.values()):
@@ -305,6 +324,9 @@ def _largest(asked: Asked, answers: Mapping[Clique, Float], sigma: float, gap: _
         sigma: Standard deviation of the noise, in records.
         gap: Returns a marginal's gap in steps from its clique, its counts and its answers, both in
             steps; one person moves it by at most query_l1.
+
+    Raises:
+        ValueError: The answers are empty, or an answer has another shape.
     """
     if not answers:
         raise ValueError("there is at least one marginal")
@@ -329,15 +351,21 @@ def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  
     _hashes,
 )
 def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
-    """Measure how many records each of k predictors is right about. Predictors are made from released values alone.
+    """Measure how many records each of k predictors is right about.
 
-    Each number is a counting query and moves by query_l1 at most: l2 = sqrt(k) query_l1
-    (Proposition 3).
+    Predictors are made from released values alone. Each number is a counting query and moves by
+    query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
 
     Args:
         asked: The public facts of the call.
         predictors: The predictors.
         sigma: Standard deviation of the noise of each number, in records.
+
+    Returns:
+        A function of the view that returns the noisy numbers, shape (predictors,).
+
+    Raises:
+        ValueError: `predictors` is empty, or one is about a column outside the domain.
     """
     if not predictors or any(name not in asked.domain for one in predictors for name in one.columns):
         raise ValueError("predictors are about columns of the domain, and there is at least one")
@@ -364,6 +392,10 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
         low: Smallest weight, from -1 to 0.
         high: Largest weight, from 0 to 1.
         sigma: Standard deviation of the noise, in units of the sum.
+
+    Raises:
+        ValueError: The bounds or a weight are out of range, both bounds are 0, or the weights have
+            another shape.
     """
     if not -1 <= low <= 0 <= high <= 1 or low == high:
         raise ValueError("weights are from -1 to 1, and their bounds have 0 between them")
@@ -376,7 +408,7 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
-    """Select one of the offered marginals where `among` is True, shape (marginals,), by the exponential mechanism, for eps^2 / 8.
+    """Select one of the offered marginals by the exponential mechanism, for eps^2 / 8.
 
     The score is w_r * (||M_r(D) - answers_r||_1 - offset_r). It moves by max w_r * marginal_l1 at
     most (Proposition 7), exactly: answers, offsets and weights are rounded to fixed grids first.
@@ -392,6 +424,9 @@ def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: N
 
     Returns:
         A function of the view that returns the selected clique.
+
+    Raises:
+        ValueError: `among` has another shape or selects none, or an answer has another shape.
     """
     if offered not in asked.offered:
         check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])

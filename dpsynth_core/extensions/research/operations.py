@@ -46,25 +46,21 @@ def _counts(view: View, queries: QueryClass) -> QueryCounts:
 def select_signed_query(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int = 1
 ) -> Answer[tuple[Integers, NDArray[np.int8]]]:
-    """Select queries or their negations by the exponential mechanism, independently, with replacement.
+    """Draw a query or its negation by the exponential mechanism, `count` times with replacement.
 
-    The score of a query q is q(D) - answer_q, in counts, and the score of its negation is the
-    opposite. One unit of privacy changes a score by at most query_l1 (Proposition 9).
+    The draws are independent. The score is sign * (q(D) - answer_q), in counts, over the class
+    closed under negation. It moves by query_l1 at most (Proposition 9).
 
     Args:
         asked: The public facts of the call.
-        queries: The class of queries.
-        answers: Public answers to the queries, in counts.
-        eps: Parameter of each draw, which costs rho = eps^2 / 8.
+        queries: The class.
+        answers: Public answers to all queries, in counts.
+        eps: Privacy parameter of each draw.
         count: Number of draws.
 
     Returns:
-        A function of the view that returns, in order of drawing, the numbers of the queries, and
-        the signs: 1 for a query, -1 for its negation.
-
-    Raises:
-        ValueError: eps is not positive or too small, the class is of another domain, or an answer
-            is for no query of the class, not finite or too large.
+        A function of the view that returns the numbers of the queries and their signs, 1 or -1 for
+        the negation, each of shape (count,).
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
@@ -76,25 +72,24 @@ def select_signed_query(
 def select_worst_queries(
     asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float, count: int, excluded: Integers
 ) -> Answer[Integers]:
-    """Select `count` different queries, one after the other, by the exponential mechanism.
+    """Draw `count` different queries by the exponential mechanism with score |q(D) - answer_q|.
 
-    The score is |q(D) - answer_q|, in counts. One unit of privacy changes a score by at most
-    query_l1 (Proposition 9). Each draw is among the queries that are not selected yet.
+    They are drawn one after the other. The score, in counts, moves by query_l1 at most
+    (Proposition 9); each draw is over the remaining queries.
 
     Args:
         asked: The public facts of the call.
-        queries: The class of queries.
-        answers: Public answers to the queries, in counts.
-        eps: Parameter of each draw, which costs rho = eps^2 / 8.
-        count: Number of draws, at most the number of queries that are not excluded.
-        excluded: Numbers of queries that cannot be selected, in any order.
+        queries: The class.
+        answers: Public answers to all queries, in counts.
+        eps: Privacy parameter of each draw.
+        count: Number of draws.
+        excluded: Numbers of queries that are not offered.
 
     Returns:
-        A function of the view that returns the numbers of the queries, in order of drawing.
+        A function of the view that returns the numbers of the queries, in the order drawn.
 
     Raises:
-        ValueError: `count` is out of range, eps is not positive or too small, the class is of
-            another domain, or an answer is for no query of the class, not finite or too large.
+        ValueError: Fewer than `count` queries are offered, or the queries are of another domain.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
@@ -108,23 +103,18 @@ def select_worst_queries(
 
 @operation(PermuteAndFlip, lambda _, eps: PermuteAndFlip(eps))
 def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
-    """Select one query by permute-and-flip with score |q(D) - answer_q|, in counts.
+    """Select one query by permute-and-flip with score |q(D) - answer_q| (Proposition 10).
 
-    One unit of privacy changes a score by at most query_l1, and the selection is eps-DP
-    (Proposition 10).
+    The score, in counts, moves by query_l1 at most.
 
     Args:
         asked: The public facts of the call.
-        queries: The class of queries.
-        answers: Public answers to the queries, in counts.
-        eps: Parameter of the selection, which costs rho = eps^2 / 2.
+        queries: The class.
+        answers: Public answers to all queries, in counts.
+        eps: Privacy parameter of permute-and-flip.
 
     Returns:
         A function of the view that returns the number of the query.
-
-    Raises:
-        ValueError: eps is not positive or too small, the class is of another domain, or an answer
-            is for no query of the class, not finite or too large.
     """
     b = flipping.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
@@ -134,22 +124,18 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 
 @operation(Gaussian, lambda asked, sigma: Gaussian(sigma, asked.unit.queries_l2(asked.count)), lambda question: len(question["numbers"]))
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
-    """Measure q(D) for each of k queries with rounded Gaussian noise.
+    """Measure q(D) for each of k queries, in counts: l2 = sqrt(k) query_l1 (Proposition 3).
 
-    One unit of privacy changes each count by at most query_l1, so that l2 = sqrt(k) query_l1
-    (Proposition 3).
+    Each count moves by query_l1 at most.
 
     Args:
         asked: The public facts of the call.
-        queries: The class of queries.
-        numbers: Numbers of the k queries, in any order.
-        sigma: Standard deviation of the noise of each count, in records.
+        queries: The class.
+        numbers: Numbers of the queries in the class.
+        sigma: Standard deviation of the noise of each count.
 
     Returns:
         A function of the view that returns the noisy counts, shape (k,).
-
-    Raises:
-        ValueError: The class is of another domain, or a number is out of range.
     """
     _check(asked, queries, numbers)
     return measure(lambda view: _counts(view, queries).at(numbers), sigma)

@@ -48,9 +48,9 @@ class Weights(ABC):
 
     @abstractmethod
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the weights of the records that satisfy the query by exp(step).
+        """Multiply the weights of records that satisfy the query by exp(step).
 
-        Later answers are fractions of the new sum of weights.
+        Answers stay shares of the whole weight, so those to other queries change too.
         """
 
     def remember(self) -> None:

@@ -152,10 +152,14 @@ def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
 
 
 def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
-    """Check that `numbers` is a list of numbers of queries of the class.
+    """Check that an array holds numbers of queries of a class.
+
+    Args:
+        queries: The class.
+        numbers: The numbers, in any order; may be empty.
 
     Raises:
-        ValueError: It is not one-dimensional, or a number is not from 0 to size - 1.
+        ValueError: The array is not one-dimensional, or a number is not in 0..queries.size - 1.
     """
     if np.ndim(numbers) != 1 or (len(numbers) and not (np.min(numbers) >= 0 and np.max(numbers) < queries.size)):
         raise ValueError("a number is not that of a query of this class")

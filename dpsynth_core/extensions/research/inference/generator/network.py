@@ -274,7 +274,7 @@ class Misfit(Protocol):
     """A function that returns the loss of each round of a run. It may use what it stored in earlier rounds."""
 
     def __call__(self, measurements: Sequence[Measurement], table: Columns, /) -> Loss:
-        """Return the loss of a round.
+        """Return the loss that a round minimises, as a function of the relaxed table.
 
         Args:
             measurements: All measurements so far.

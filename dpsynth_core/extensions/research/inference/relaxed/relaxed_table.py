@@ -79,21 +79,22 @@ class RelaxedTable:
 
 
 def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return codes of n possible rows, drawn by randomised rounding, in random order.
+    """Return codes of n possible rows in random order, int32 of shape (n, attributes).
 
-    Each relaxed row gives n / (relaxed rows) rows, rounded down or up. These share the row's
-    probabilities as evenly as possible, each attribute in a random order, so that every query has
-    its expected answer (paper, section 4) with less variance than independent draws. Rows that the
-    domain calls impossible are drawn again from the same relaxed row.
+    Each relaxed row gives n / (relaxed rows) copies, rounded down or up at random. Among its copies
+    each value comes up as often as expected, also rounded down or up at random. The values of
+    different attributes are combined at random. So every query keeps its expectation (paper,
+    section 4), with less spread than independent draws would have.
+
+    Impossible rows are drawn again from their relaxed rows, which changes expectations. Those left
+    after `ATTEMPTS` tries are drawn from the possible rows, where every value has at least the
+    probability `LEAST`.
 
     Args:
         domain: The domain.
-        table: The relaxed table, shape (columns of the one-hot space, relaxed rows).
+        table: The relaxed rows, shape (columns of the one-hot space, relaxed rows).
         n: Number of rows.
-        rng: Randomness.
-
-    Returns:
-        The codes, shape (n, attributes).
+        rng: Source of randomness.
     """
     relaxed = table.shape[1]
     origin = np.sort(np.concatenate([np.repeat(np.arange(relaxed), n // relaxed), rng.permutation(relaxed)[: n % relaxed]]))

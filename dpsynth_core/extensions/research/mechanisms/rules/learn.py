@@ -148,20 +148,13 @@ def sentence(domain: Domain, task: Task, rule: Rule) -> str:
 
 
 def _checked(kernel: Kernel, task: Task, rule: Rule, counted: Measurement, total: float) -> dict[str, Any]:
-    """Measure a rule's cost with the remaining budget, and return it as details of the release.
-
-    Args:
-        kernel: The kernel.
-        task: The task.
-        rule: The rule.
-        counted: The measured counts of the target column.
-        total: Number of people, noisy.
+    """Measure on the remaining budget how often the rule is wrong, or holds if it has no target.
 
     Returns:
-        Without a target, "holds": records for which the rule holds. With a target, "wrong": records
-        that it predicts wrongly, and "wrong_without_rule", the share of people that the better
-        constant guess predicts wrongly. Each estimate has the noisy number of records, its sigma,
-        the share of people, and half the width of the share's 95% interval ("within").
+        Under "wrong" or "holds", a dict with the noisy number of records, its standard deviation
+        "sigma", the share of people, and half the width of the share's 95 % interval
+        ("within"). With a target also "wrong_without_rule": the share for whom the better
+        constant guess (always yes, always no) is wrong, from counts that were measured before.
     """
     sigma = rounds.sigma_for(kernel.rho_left, kernel.unit.query_l1)
     records = float(operations.measure_rules(kernel, task, [rule], sigma)[0])

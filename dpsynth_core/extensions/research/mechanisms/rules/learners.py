@@ -164,16 +164,18 @@ class RuleLearner(ABC):
 
     @abstractmethod
     def rules(self, domain: Domain) -> RuleClass:
-        """Return the class of rules over the columns of a domain.
+        """Return the class of rules that this mechanism learns over a domain.
 
         Raises:
-            InputError: The domain has no such class, for example because a column does not have two
-                values.
+            InputError: The domain has none, for example because a column does not have two values.
         """
 
     @abstractmethod
     def asked(self, rules: RuleClass) -> tuple[float, int]:
-        """Return the share of the budget that learns rules, and the number of questions that divide it equally."""
+        """Return the share of the budget that learns rules, and the number of questions.
+
+        The questions divide the share equally.
+        """
 
     @abstractmethod
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:

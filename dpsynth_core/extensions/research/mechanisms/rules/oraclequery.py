@@ -85,11 +85,11 @@ class OracleQuery(learners.RuleLearner):
     split = staticmethod(query_game.split)
 
     def rules(self, domain: Domain) -> RuleClass:
-        """Return all rules of the kind over all columns, closed under negation.
+        """Return all rules of the kind `self.rule` over all columns, and their negations.
 
         Raises:
             InputError: A column does not have exactly two values.
-            CapacityError: There are too many columns for this kind of rule.
+            CapacityError: There are more columns than rules of this kind can be learnt over.
         """
         return RuleClass(self.rule, features(domain, domain.names), closed=True)
 

@@ -118,13 +118,18 @@ class Climber:
         self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
 
     def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
-        """Return the best record found by coordinate ascent, as the option of each attribute.
+        """Return the best options found by coordinate ascent from `STARTS` random starts.
 
-        None is returned if no start led to a possible record.
+        The best options have the largest sum of weights of the queries that they satisfy, minus the
+        costs of the options. The search is a heuristic: other options may be better.
 
         Args:
-            costs: Cost of each option in this draw.
-            rng: Randomness for the starts and the order of attributes.
+            costs: Cost of each option, shape (options of all attributes,).
+            rng: Chooses the starts and the order of the attributes.
+
+        Returns:
+            One option per attribute, numbered through all attributes as in `Reduced`; None if every
+            start ended at an impossible record.
         """
         blocks = list(self._reduced.blocks())
         places = np.stack([rng.integers(len(block), size=STARTS) for block in blocks], axis=1)
