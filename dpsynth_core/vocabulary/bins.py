@@ -144,17 +144,13 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """Return stated edges, completed by the bounds.
+    """Return the given edges with the bounds.
 
-    Args:
-        name: Name of the column in errors.
-        scale: The mapping of values to numbers.
-        lower: The lower bound.
-        upper: The upper bound. For whole values, a last edge at this bound includes it.
-        edges: The stated edges, as numbers.
+    For whole values, a last edge at the upper bound includes it.
 
     Raises:
-        InputError: There are no edges, or an edge is not a number of the kind.
+        InputError: There are no edges, or one is not a number, or not a whole number where values
+            are whole.
     """
     if not edges:
         raise InputError(column_field(name), "it has no edges", "give the bin edges as rising numbers, or leave them out")
@@ -196,13 +192,7 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
 
 
 def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:
-    """Return the edges with a cell added for each of some numbers.
-
-    Args:
-        name: Name of the column in errors.
-        scale: The mapping of values to numbers.
-        edges: The edges, rising.
-        own: The numbers that get a cell each.
+    """Return rising edges that also contain a cell for each of these numbers.
 
     Raises:
         InputError: A number is not between the bounds.

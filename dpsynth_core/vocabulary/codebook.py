@@ -67,13 +67,13 @@ def unstated_columns(text: str) -> tuple[str, ...]:
 
 
 def parse_domain(text: str) -> Domain:
-    """Return the domain that the text of a file states.
+    """Return a domain from the text of a file.
 
-    It is JSON (in either form), a codebook in CSV with the header column,value[,label], or a DDI
+    The text is JSON (either form), a codebook CSV with a header column,value[,label], or a DDI
     codebook.
 
     Raises:
-        InputError: It is not a domain.
+        InputError: The text is empty, of another form, or describes no valid domain.
     """
     body = text.lstrip("\ufeff \t\r\n")
     if not body:
@@ -139,12 +139,12 @@ def _from_codebook_rows(name: str, rows: list[tuple[str, str]]) -> Attribute:
 
 
 def _from_range(name: str, low: str, high: str) -> Attribute:
-    """Return a column with bounds: of whole numbers, numbers, dates, timestamps or times of day.
+    """Return a column with these bounds: numbers, dates or times, as both bounds can be read.
 
-    It is the first of these as which both bounds can be read.
+    They are tried as whole numbers, numbers, dates, dates with a time of day and times of day.
 
     Raises:
-        InputError: They cannot be read.
+        InputError: They can be read as neither.
     """
     parsers: dict[str, Callable[[str], Any]] = {"integer": int, "numeric": float}
     for kind, parse in parsers.items():
@@ -256,10 +256,10 @@ def holds_values(text: str) -> bool:
 
 
 def pasted_names(text: str) -> tuple[str, ...]:
-    """Return names of columns from pasted text: one in each line, or all in a single line.
+    """Return the names of columns in a text: one a line, or side by side in a single line.
 
     Raises:
-        InputError: The text has no names, or one twice.
+        InputError: There are no names, or one is there twice.
     """
     rows = _rows(text)
     cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]

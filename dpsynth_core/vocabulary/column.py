@@ -170,7 +170,7 @@ class Column(BaseModel):
             raise _does_not_go(self.name, strange, what, remedy)
 
     def _cell(self, which: str) -> dict[str, Any]:
-        """Return the treatment of missing or of other values as arguments of an attribute.
+        """Return the treatment of missing or other values as arguments of `Attribute`.
 
         By default such values have a cell of their own.
 
@@ -178,7 +178,7 @@ class Column(BaseModel):
             which: "missing" or "other".
 
         Raises:
-            InputError: The treatment is stated in an unknown form.
+            InputError: The entry is not one of the treatments.
         """
         binned = which == "other" and self.about.form is Form.BINNED
         match getattr(self, which):

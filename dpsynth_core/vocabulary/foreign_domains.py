@@ -194,7 +194,11 @@ def _is_smartnoise(obj: Mapping[str, Any]) -> bool:
 
 
 def _smartnoise_columns(obj: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the columns of all tables; settings of a table are not mappings."""
+    """Return the name and the entry of each column of the only table; settings are left out.
+
+    Raises:
+        InputError: There are several tables.
+    """
     tables = [obj]
     for _ in range(3):
         tables = [below for one in tables for below in one.values() if isinstance(below, Mapping)]

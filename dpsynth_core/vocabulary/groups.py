@@ -76,10 +76,10 @@ class Groups:
         return np.array(self.places, dtype=np.intp)
 
     def codes(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the group of each record.
+        """Return the index of each record's group, int32 of the shape of `codes`.
 
         Args:
-            codes: Code of the column in each record.
+            codes: Each record's cell in the column `column`, from 0.
         """
         return self._place[codes].astype(np.int32)
 

@@ -56,7 +56,7 @@ class Hierarchy:
         return sorted({len(beginning) for beginning, _ in self.groups}, reverse=True)
 
     def in_words(self) -> str:
-        """Return the grouping rule in words."""
+        """Return the grouping rule as a sentence, which names no code or group."""
         if self.groups:
             return "A code counts as the group of the longest beginning that the table of groups has for it."
         return f"A code counts as its first {self.level} letters and digits." if self.level > 1 else "A code counts as its first character."

@@ -104,11 +104,12 @@ class OccupiedCounts:
             self._merged()
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
-        """Count one batch of records.
+        """Count one batch of records, in addition to earlier batches.
 
         Args:
-            codes: Codes of the records for every column in `columns`.
-            rows: Number of records.
+            codes: Code of each record in every column in `columns`, by name; other columns are
+                ignored.
+            rows: Number of records in the batch.
         """
         cells = np.zeros(rows, dtype=np.int64)
         for name, size in zip(self.columns, self._sizes, strict=True):

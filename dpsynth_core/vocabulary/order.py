@@ -100,12 +100,7 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
 
 
 def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule as a sentence for people.
-
-    Args:
-        rule: The rule.
-        attributes: The columns by name.
-    """
+    """Return the rule as a sentence with unescaped names of columns."""
     words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
     return f"{rule.first} is {words} {rule.second}, where both are known."
 

@@ -19,19 +19,21 @@ from dpsynth_core.vocabulary.ranges import Between
 
 
 def named_values(attribute: Attribute, said: Any) -> list[Any]:
-    """Return the values that a Python program names of a column, as a flat list.
+    """Return the values of a column that a program names, as a flat list of Python values.
 
-    Values are texts, numbers, truth values, dates, times and `ranges.Between`.
+    A range becomes one `Between`; None, the label of the column's cell for missing values. Whether
+    the column has the values is not checked.
 
     Args:
         attribute: The column.
-        said: A value; a list, set, array, Series, Index or `range` of values; a tuple of two ends
-            or a `pandas.Interval` for a range, whose open end is None or infinite; None for a
-            missing value, which becomes the label of the missing cell.
+        said: A value, or None for missing values; a tuple of exactly two ends, both included, or a
+            `pandas.Interval`, for a range; or any other list, tuple, set, array, Series, Index or
+            `range` of all these. In a tuple, an end that is None or infinite is open.
 
     Raises:
-        InputError: A value is NaN, NA or NaT, is of a type that no column has, or is None although
-            the column has no cell for missing values.
+        InputError: A value is NaN, NA or NaT, or of a type that no column has; a range has no end;
+            `said` is a dict or a slice; or it has None, and the column has no cell for missing
+            values.
     """
     if isinstance(said, tuple) and len(said) == 2:
         low, high = (None if end is None else _finite(_scalar(attribute, end)) for end in said)
@@ -67,10 +69,10 @@ def _missing(attribute: Attribute) -> str:
 
 
 def _scalar(attribute: Attribute, value: Any) -> Any:
-    """Return a value of Python, NumPy or pandas as a text, number, truth value, date or time of Python.
+    """Return a value as a text, number, truth value, date or time of Python's own.
 
     Raises:
-        InputError: It is NaN, NA or NaT, or of another type.
+        InputError: The value is missing (NaN, NaT, NA), or of a type that no column has.
     """
     if is_missing(value):
         raise _error(attribute, f"{value} is not a value", "write None for what is missing, and leave it out of lists and ranges otherwise")

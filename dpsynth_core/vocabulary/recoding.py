@@ -14,7 +14,10 @@ from dpsynth_core.vocabulary.attribute import Attribute
 
 
 def outside_rule(attribute: Attribute) -> str:
-    """Return sentences for people about the cells of empty values and of values outside the declared ones."""
+    """Return sentences on what happens to empty values and to those outside the declared ones.
+
+    Labels in them are unescaped.
+    """
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
     groups = "" if attribute.hierarchy is None else f"{attribute.hierarchy.in_words()} "
@@ -22,9 +25,10 @@ def outside_rule(attribute: Attribute) -> str:
 
 
 def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
-    """Return a sentence for each column whose curator chose that missing or undeclared values count as others.
+    """Return a sentence for each column whose values count as others because the curator chose it.
 
-    A sentence begins with the name of its column.
+    It begins with the column's name; name and labels are unescaped. A column has two sentences if
+    both empty and unlisted values do.
     """
     return tuple(
         f"{attribute.name}: {sentence}"
@@ -54,9 +58,10 @@ def other_is_missing(attribute: Attribute) -> bool:
 
 
 def written(attribute: Attribute, code: int) -> str:
-    """Return how released rows write a cell if they do not write its label; "" if they do.
+    """Return how rows write a cell whose label differs; "" if rows write the label.
 
-    This is the category behind a label, "other" (or a variant) in texts, or "empty".
+    That is the value of a labelled category, `other_text` for the cell of other values in texts,
+    and "empty" for any other cell behind the values.
     """
     if code < attribute.values:
         return attribute.categories[code] if attribute.labels else ""

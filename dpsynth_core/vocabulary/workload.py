@@ -197,13 +197,11 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
-    """Return the workload of a random draw of marginals.
-
-    The weights of a marginal that is drawn repeatedly add up.
+    """Return the marginals of a random draw, whose weights add up if it draws one repeatedly.
 
     Raises:
-        InputError: A number of the draw is out of range, or there are fewer marginals than draws.
-        CapacityError: There are too many draws or marginals, or a marginal is too large.
+        InputError: A number of the draw is out of range, or there are too few different marginals.
+        CapacityError: The draw takes too long, or its marginals have too many subsets.
     """
     from dpsynth_core.vocabulary.drawn_marginals import RANDOM  # loaded for marginals drawn at random alone
 
@@ -221,17 +219,14 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
 
 
 def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
-    """Return a workload of ranges, each marginal with weight 1.
-
-    Its marginals are the columns with ranges, and all pairs of columns that contain one.
+    """Return a workload of ranges of columns, alone and with each other column, all of weight 1.
 
     Args:
         domain: The domain.
-        columns: Columns whose ranges are asked; by default all with an order and enough values.
+        columns: The columns; () for all ordered columns.
 
     Raises:
-        InputError: A column is unknown or has no order, or no column of the domain has one.
-        CapacityError: There are too many marginals, or one is too large.
+        InputError: A column is unknown, or no column has an order.
     """
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
@@ -321,11 +316,11 @@ def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float
 
 
 def names_in(text: str, where: str = "it") -> list[str]:
-    """Return the names between the commas of a text; a quoted name may contain commas.
+    """Return the names between commas; quoted names may have commas.
 
     Args:
-        text: The text.
-        where: Name of the text in errors.
+        text: The names.
+        where: What the text is, for errors.
 
     Raises:
         InputError: The text is too long.

@@ -186,16 +186,12 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
 
 
 def _add_orders(tables: dict[Clique, Cells], rules: Sequence[Order], attributes: Sequence[Attribute]) -> None:
-    """Add the impossible cells of all orders to `tables`, also of orders that follow from others (a <= b, b <= c).
+    """Add to `tables` the impossible cells of all orders of columns.
 
-    Args:
-        tables: For each clique, a table that is True in impossible cells; changed.
-        rules: The stated orders.
-        attributes: The columns of the domain.
+    Orders that follow from others (a <= b, b <= c) are added too.
 
     Raises:
-        InputError: The orders contradict each other, or leave no combination possible.
-        CapacityError: The table of two columns has too many cells.
+        InputError: No combination of two columns is left possible.
     """
     by_name = {a.name: a for a in attributes}
     for rule in implied(rules):
@@ -266,12 +262,7 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
 
 
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
-    """Return the labels of cells as text for people, such as “0 to 17” or “missing”.
-
-    Args:
-        attribute: The column.
-        codes: Codes of the cells.
-    """
+    """Return the cells with these codes in words, such as “0 to 17” or “missing”; unescaped."""
     return _either(_spans(attribute, _labels(attribute, codes)))
 
 
@@ -639,12 +630,7 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule as a sentence for people.
-
-    Args:
-        zeros: The rule.
-        attributes: The columns by name.
-    """
+    """Return the rule as an English sentence; names and labels in it are not escaped."""
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)

@@ -110,14 +110,14 @@ class Scale(ABC):
     span: int = 1
 
     def typed(self, name: str, entered: Any) -> Any:
-        """Return a bound, in the kind's type, from typed or written input.
+        """Return a bound of the kind from typed or written input; `checked` tests it further.
 
         Args:
-            name: Name of the column in errors.
-            entered: The input.
+            name: The column, for errors.
+            entered: A text, or a value of the type.
 
         Raises:
-            InputError: It cannot be read.
+            InputError: The text cannot be read as such a value.
         """
         if isinstance(number := as_number(entered), str):
             remedy = "write a decimal point, and no thousands separators" if "," in number else f"give {self.wanted}"
@@ -125,46 +125,46 @@ class Scale(ABC):
         return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """Return an upper bound from input as `typed` does; some kinds read a coarse value as its end.
+        """Return an upper bound from typed or written input; arguments and errors as `typed`.
 
-        A day alone, as the upper bound of timestamps, means the end of that day.
+        For some kinds a coarse value means its end: of timestamps, a day means its last moment.
         """
         return self.typed(name, entered)
 
     @abstractmethod
     def checked(self, bound: Any) -> Any:
-        """Return a bound in the type of the kind, or None if it is not valid."""
+        """Return a bound in the kind's exact type; None if its type or range is wrong."""
 
     def number(self, bound: Any) -> Any:
-        """Return the number that stands for a value, such as the days since 1970-01-01 of a date."""
+        """Return the number of a value, such as the days since 1970-01-01 of a date."""
         return bound
 
     def value(self, number: float) -> Any:
-        """Return the value that a number stands for, the inverse of `number`."""
+        """Return the value with this number, the inverse of `number`."""
         return number
 
     def text(self, number: float) -> str:
-        """Return the value that a number stands for as text for people."""
+        """Return the value with this number as people read it, such as "2024-12-31"."""
         return str(self.value(number))
 
     def stated(self, bound: Any) -> Any:
-        """Return a bound in the form of a domain's JSON."""
+        """Return a bound as JSON; `typed` reads it back."""
         return bound
 
     def edge(self, name: str, stated: Any) -> Any:
-        """Return the number of a bin edge.
+        """Return the number of a bin's edge, which is typed or written as a number or a bound.
 
         Args:
-            name: Name of the column in errors.
-            stated: The edge as a number, or as a value in the form of bounds.
+            name: The column, for errors.
+            stated: The number, or a bound that `typed` reads.
 
         Raises:
-            InputError: It cannot be read.
+            InputError: The edge cannot be read.
         """
         return stated if is_number(stated) else self.number(self.typed(name, stated))
 
     def stated_edge(self, edge: float) -> Any:
-        """Return a bin edge, given as a number, in the form of a domain's JSON; the inverse of `edge`."""
+        """Return a bin's edge as JSON from its number; `edge` reads it back."""
         return edge
 
     def beyond(self, number: float) -> float:
@@ -175,44 +175,49 @@ class Scale(ABC):
         return number + 1 if self.whole else math.nextafter(number, math.inf)
 
     def start(self, _width: float) -> int:
-        """Return a number at which some bin of this width begins."""
+        """Return a number at which a bin of this width begins; others are whole widths from it."""
         return 0
 
     def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
-        """Yield edges of bins of a named width: all between two numbers, perhaps some outside.
+        """Yield, as numbers, edges of bins of a named width: at least all between two numbers.
 
         Args:
-            _width: One of `widths`.
-            _first: The first number.
-            _end: The last number.
+            _width: A name in `widths`.
+            _first: The lower number.
+            _end: The upper number.
         """
         yield from ()
 
     def spacing(self, _width: str) -> float:
-        """Return a lower bound of the distance between neighbouring edges of bins of a named width."""
+        """Return a lower bound on the distance between edges of bins of a named width, as a number.
+        """
         return 1.0
 
     def default_width(self, _least: float) -> Any:
-        """Return the smallest usual width of at least `_least`, or None to choose a round number instead.
+        """Return a width of at least `_least` (a number) that people would choose.
 
-        For dates and timestamps, the widest usual width stands for all larger ones.
+        Returns:
+            A name in `widths` or a number; None if the kind has no such widths.
         """
         return None
 
     def first_look(self) -> list[float]:
-        """Return edges at which the learning of values begins, from public knowledge alone.
+        """Return rising edges, as numbers, with which learning first counts a column.
 
-        Together the cells contain every possible value.
+        They follow from public knowledge alone, and every possible value is between them.
         """
         raise NotImplementedError
 
     def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
-        """Yield lists of round numbers between two edges, ever fewer, at which learning may divide a cell."""
+        """Yield lists of round numbers between two edges at which learning may divide a cell.
+
+        Each list has fewer numbers than the one before.
+        """
         raise NotImplementedError
 
 
 def as_number(entered: Any) -> Any:
-    """Return a text as a number if it is one, and any other value unchanged."""
+    """Return the number that a text states, an int if possible; any other value unchanged."""
     for read in (int, float) if isinstance(entered, str) else ():
         with suppress(ValueError):
             return read(entered)
@@ -235,5 +240,5 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a number without a fraction; booleans are not."""
+    """Return whether a value is a finite number without a fraction (2.0 is); booleans are not."""
     return is_number(value) and float(value).is_integer()

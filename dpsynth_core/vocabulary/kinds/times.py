@@ -74,7 +74,7 @@ class _Clock(Scale):
 
     @abstractmethod
     def read(self, entered: Any) -> Any:
-        """Return a value of the kind from a value of Python or a text, or None if it cannot be read."""
+        """Return a value of the kind from its own type or from text; None if it cannot be read."""
 
     def number(self, bound: Any) -> Any:
         return (bound - self.zero) // timedelta(microseconds=self.span)
@@ -101,14 +101,22 @@ class _Clock(Scale):
         return self.text(edge)
 
     def clock(self, micros: int) -> str:
-        """Return microseconds as text: hours, minutes, and seconds as far as the precision has them."""
+        """Return a time as text: hours, minutes and, as far as the precision has them, seconds.
+
+        Args:
+            micros: The time in microseconds from 0; may be below 0 or more than a day.
+        """
         hours, rest = divmod(abs(micros), 3_600_000_000)
         minutes, rest = divmod(rest, 60_000_000)
         sign = "-" if micros < 0 else ""
         return f"{sign}{hours:02d}:{minutes:02d}{self.seconds(rest)}"
 
     def seconds(self, micros: int) -> str:
-        """Return microseconds below a minute as text ":ss" or ":ss.f", as far as the precision has them; else ""."""
+        """Return the seconds of a time as ":ss.f", as far as the precision has them.
+
+        Args:
+            micros: Microseconds since the last full minute.
+        """
         if self.span >= MICROSECONDS["minute"]:
             return ""
         digits = {1_000_000: 0, 1000: 3, 1: 6}[self.span]
