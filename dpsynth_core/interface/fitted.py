@@ -158,6 +158,10 @@ def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], N
 
     Returns:
         The column names in the order of the axes, and a count for each cell.
+
+    Raises:
+        InputError: The table is not one of counts, has another shape, or leaves out a value.
+        CapacityError: A table with labels has more cells than fit in `CAPACITY_MB`.
     """
     if isinstance(table, str) or (not names and isinstance(table, Mapping)):
         raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")

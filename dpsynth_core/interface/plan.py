@@ -253,6 +253,9 @@ def _totals(column: Attribute | None, table: Any) -> Any:
     Returns:
         A dict; `table` unchanged for a column that is missing or to be learnt, which the spec
         refuses by name.
+
+    Raises:
+        InputError: The table has no labels.
     """
     if column is None or column.most:
         return table  # which the spec refuses by name
@@ -394,7 +397,8 @@ class Plan:
     def survey(self) -> Zoned[tuple[str, ...]]:
         """Return sentences about values of the table that read oddly or would count as something else.
 
-        The findings are exact, and so for the curator only: `.value` holds them.
+        The findings are exact, and so for the curator only: `.value` holds them. They are () if nothing
+        reads oddly.
         """
         return making.findings(self.sealed)
 

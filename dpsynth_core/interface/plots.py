@@ -39,7 +39,10 @@ class Plots:
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
-        """Draw a map of the pairs of columns: the upper bound (95 % confidence) of each two-way error."""
+        """Draw a map of the pairs of columns: the upper bound of each two-way error.
+
+        Each bound holds with 95 % confidence by itself.
+        """
         return _charts().pair_map(quality.pair_map(report.statements(self._made)))
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:

@@ -96,7 +96,10 @@ class Release:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings that a reader must know before trusting the release, in full sentences."""
+        """Warnings that a reader must know before trusting the release, in full sentences; () without warnings.
+
+        Names of columns in them are not escaped for HTML.
+        """
         return tuple(report.warnings(self.made))
 
     @property
@@ -148,7 +151,7 @@ class Release:
         by: str | None = None,
         weighted: bool = False,
     ) -> Answer | Answers:
-        """Answer a question from all that was released, with a 95 % interval.
+        """Answer a question from all that was released, with a 95 % interval, which holds for this answer by itself.
 
         With two linked tables, a question that names a column of members is about members: each counts once and has the columns of its
         household. Any other question is about households, whose column ``members`` holds their number of members. Intervals are known for
@@ -247,6 +250,11 @@ class Release:
         Returns:
         -------
         Path, or None for a stream.
+
+        Raises:
+        ------
+        InputError
+            If the path is a folder or a device, or the file cannot be written there.
         """
         if not isinstance(path, str | os.PathLike) and hasattr(path, "write"):
             with self._stored() as source:
@@ -422,6 +430,11 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
     -------
     Report
         `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle can show.
+
+    Raises:
+    ------
+    InputError
+        If the bundle cannot be read, or `key` is not a key. CapacityError if the checks exceed `seconds` or `megabytes`.
 
     Examples:
     --------
