@@ -62,9 +62,10 @@ def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: flo
 def spans(cliques: Iterable[Clique], certificate: Certificate | None, bounds: Mapping[Clique, Bound]) -> dict[Clique, Span]:
     """Return by table the lower and upper bound of its error, as shares of people in a wrong cell.
 
-    The bounds of the certificate come first. For a table without one, or if the noise of the
-    certificate is as large as the whole table, the interval is from 0 to the tight bound of
-    `bounds`, and (0, nan) where that is missing or infinite. Upper bounds are clipped to 1.
+    Each bound holds with 95 % confidence by itself. The bounds of the certificate come first. For a
+    table without one, or if the noise of the certificate is as large as the whole table, the
+    interval is from 0 to the tight bound of `bounds`, and (0, nan) where that is missing or
+    infinite. Upper bounds are clipped to 1.
 
     Args:
         cliques: The tables.

@@ -187,9 +187,11 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
-    """Return by table four shares of people: (best estimate, 95 % lower bound, 95 % upper bound, joint upper bound).
+    """Return by table four shares: (best estimate, lower bound, upper bound, joint upper bound).
 
-    The joint upper bound holds for all tables at once. The dict is empty without a certificate.
+    They are shares of people in a wrong cell. Lower and upper bound hold with 95 % confidence for
+    each table by itself, the joint bound for all tables at once. The dict is empty without a
+    certificate.
     """
     if certificate is None:
         return {}
@@ -311,7 +313,10 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 
 
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
-    """Return the 95 % upper bound of the mean error over `cliques`; see `mean_limit`."""
+    """Return the 95 % upper bound of the mean error over `cliques` as a share; see `mean_limit`.
+
+    Without a certificate it is the mean of the tables' bounds; NaN if no table is bounded.
+    """
     if statements.measured and cliques:
         return min(1.0, mean_bound(statements.measured, statements.published(cliques)))
     limits = [limit for r, limit in marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]
@@ -528,6 +533,7 @@ def marginal_limits(statements: Statements) -> dict[Clique, float]:
     """Return by table of the workload the 95 % upper bound of its error, as a share of people.
 
     It is the certificate's bound, or else the a-priori bound; NaN where neither bounds the table.
+    Each bound holds by itself.
     """
     known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
     return {clique: high for clique, (_, high) in known.items()}

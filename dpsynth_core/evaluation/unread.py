@@ -95,6 +95,9 @@ def unread_columns(
 ) -> tuple[Unread, ...]:
     """Return the unread columns, in the order of the domain.
 
+    A column is unread if nearly all its values were not understood: at most the share `NEARLY_NONE`
+    of the people, by noisy counts or the published table, has a listed value.
+
     Args:
         evidence: The released rows and measurements.
         total: Number of records, None where it is unknown.

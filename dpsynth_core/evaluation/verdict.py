@@ -284,10 +284,10 @@ def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Pu
 
 
 def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return by single-column table an error bound (share of people) from the noise of its measurements.
+    """Return by single-column table a 95 % error bound (share of people) from its noisy counts.
 
-    Only columns that the workload's tables contain, that were measured, and that are not in the
-    workload on their own are returned.
+    Each bound holds by itself. Only columns that the workload's tables contain, that were measured,
+    and that are not in the workload on their own are returned.
     """
     evidence = statements.evidence
     total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
@@ -372,7 +372,15 @@ def _simpler(head: Headline) -> Iterable[Simpler]:
 
 
 def _compared(head: Headline, series: str, error: float, low: float, high: float) -> Simpler:
-    """Return the comparison of the headline's mean error with `error`, whose 95 % bounds are `low` and `high`."""
+    """Return the comparison of the headline's mean error with the mean error of a simpler way.
+
+    Args:
+        head: The headline.
+        series: Name of the simpler way.
+        error: The mean error of that way, as a share of people.
+        low: Lower end of its 95 % interval.
+        high: Upper end of its 95 % interval.
+    """
     better = error < head.mean
     apart = high < head.mean_low if better else low > head.mean_limit
     return Simpler(series, error, low, high, head.mean, better, apart)

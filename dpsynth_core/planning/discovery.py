@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def sentences(plan: Plan) -> Iterator[str]:
-    """Yield sentences on which columns' values are learnt, at what cost, and how many records must share a value for it to be found.
+    """Yield sentences on which columns' values are learnt, and at what cost.
 
-    It yields nothing if all values are declared.
+    They also state how many records must share a value for it to be found. Names are unescaped.
+    Nothing is yielded if all values are declared.
     """
     if not plan.portions:
         return

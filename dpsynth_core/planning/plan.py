@@ -219,8 +219,11 @@ class Plan:
     def of(cls, spec: Spec) -> Plan:
         """Check the meaning of every field of a spec and return its plan; opens no table.
 
+        Use this for specs that were accepted before, and `stated` for new ones, which also refuses
+        rules and criteria with ranges that cut groups.
+
         Raises:
-            InputError: A field cannot be used, and is named.
+            InputError: A field cannot be used; the error names the field.
         """
         _check_data(spec)
         domain_origin.check(spec)
@@ -259,13 +262,13 @@ class Plan:
 
     @classmethod
     def stated(cls, spec: Spec) -> Plan:
-        """Return the plan of a new spec: as `of`, but a rule or a criterion with a range that cuts groups is refused.
+        """Return the plan of a new spec: as `of`, but refuse ranges that cut groups.
 
-        For plans that were sealed by earlier versions, `of` accepts such ranges and takes the
+        For rules and criteria sealed by earlier versions, `of` accepts such ranges and takes the
         groups that lie in them.
 
         Raises:
-            InputError: A field cannot be used, and is named.
+            InputError: A field cannot be used; the error names the field.
         """
         made = cls.of(spec)
         Domain.stated(spec.domain)

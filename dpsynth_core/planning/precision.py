@@ -125,7 +125,11 @@ def without_certificate(linked: bool) -> str:
 
 
 def distance_sentences(domain: Domain) -> list[str]:
-    """Return a sentence on each pair of ordered columns whose difference the rows keep only coarsely, with what to declare instead."""
+    """Return clauses on pairs of ordered columns whose difference the rows keep only coarsely.
+
+    Each also says what to declare instead. It begins in lower case, has no full stop, and names the
+    columns quoted and unescaped.
+    """
     return [
         f"the rows keep the order of {rule.first!r} and {rule.second!r}, but how far apart these are only as finely as their groups: where "
         f"that matters, declare the difference as a column of its own in place of {rule.second!r}"

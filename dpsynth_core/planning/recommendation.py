@@ -97,7 +97,12 @@ class Situation:
         return FIXED if self.width > 1 and self.noise <= (FEW_NOISE if self.few else SMALL_NOISE) else USUAL
 
     def features(self) -> list[float]:
-        """Return the inputs of the fitted model in the order of `FEATURES`: logarithms of noise and sizes, and the mean width."""
+        """Return the inputs of the fitted model, in the order of `FEATURES`.
+
+        They are the natural logarithm of the noise, the square of that logarithm, the logarithms of
+        the number of columns and of the cells of the median table, and the mean number of columns
+        per table, untransformed.
+        """
         noise = math.log(self.noise)
         return [noise, noise**2, math.log(self.columns), math.log(self.cells), self.width]
 

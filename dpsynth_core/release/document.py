@@ -403,9 +403,10 @@ def charge_of(item: Mapping[str, Any]) -> Event:
 
 
 def _bound_json(clique: Clique, bound: Bound) -> dict[str, Any]:
-    """Return a clique's 95 % error bounds as JSON, as L1 distances of shares: AIM's ("paper95") and the tight one.
+    """Return a clique's 95 % error bounds as JSON, as L1 distances of shares (0 to 2).
 
-    A bound is null for a clique without one.
+    "paper95" is AIM's bound, "bound95" the tight one; each holds by itself, and both are null if
+    nothing bounds the clique.
     """
     paper, tight = (None if bound.support == UNBOUNDED else share / IN_WRONG_CELL for share in (bound.paper, bound.tight))
     return {"attributes": list(clique), "support": bound.support, "paper95": paper, "bound95": tight}

@@ -154,6 +154,8 @@ def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
 def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
     """Return a `RowFormat.write` for a library that needs all rows in memory at once.
 
+    The returned function raises CapacityError for more than `MOST_AT_ONCE` rows.
+
     Args:
         write: Returns the file's bytes from all rows, their columns and the description.
     """

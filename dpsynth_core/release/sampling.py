@@ -79,9 +79,10 @@ class Refitted:
 
     @cached_property
     def tables(self) -> dict[Clique, float]:
-        """The 95 % error bound of each certified table of the released rows, as a share of people in a wrong cell.
+        """The 95 % error bound of each certified table of the released rows, as a share of people.
 
-        It is empty without a certificate of rows, or with a certificate that states no bounds.
+        The error is the share in a wrong cell, and each bound holds by itself. The dict is empty
+        without a certificate of rows, or with a certificate that states no bounds.
         """
         stated = self.certificate
         if stated is None or stated.of != ROWS or stated.says_nothing:
@@ -388,7 +389,11 @@ def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> W
 
 
 def errors_of(fitted: Refitted, cells: Cells, codes: Codes) -> str:
-    """Return a sentence on the errors of the tables of further rows, which follow from the certificate.
+    """Return a sentence on the errors of the tables of further rows.
+
+    They follow from the certificate of the released rows. Bounds in it hold with 95 % confidence,
+    each by itself. Where the certificate says nothing of the group, the sentence says so. Invisible
+    characters in names are shown, and names are not escaped.
 
     Args:
         fitted: The model, with the certificate of the released rows.

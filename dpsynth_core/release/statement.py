@@ -29,7 +29,10 @@ NOT_PRIVATE = "This release is not private: anyone who knows the seed of its noi
 
 
 def statement(plan: Plan, rho_spent: float, private: bool) -> str:
-    """Return the guarantee in words: neighbouring relation, unit, epsilon, delta, rho and accountant.
+    """Return the guarantee in words, as plain text.
+
+    It states the neighbouring relation, the unit, epsilon, delta, rho and the accountant. Names of
+    columns are quoted and not escaped.
 
     Args:
         plan: The plan.

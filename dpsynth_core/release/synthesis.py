@@ -392,15 +392,19 @@ def carry_out(
 
 
 def learnt(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[Plan, SealedKernel]:
-    """Learn the values of columns without listed values, and return the plan and the kernel with these values.
+    """Learn the values of columns without listed values, with the plan's share for learning.
 
-    If all values are listed, both are returned unchanged. The domain is public from here on. Capacity
-    needs no further check, because no column became larger than the plan assumed.
+    If all values are listed, plan and kernel are returned unchanged.
 
     Args:
-        plan: The plan.
-        kernel: The kernel; the plan's share for learning is spent.
+        plan: The plan. It assumed the largest number of values that each column may get, so that
+            its check of capacity still holds.
+        kernel: The kernel; the plan's share for learning is charged to it.
         journal: The history of the run.
+
+    Returns:
+        The plan with the learnt values, which are public from here on; and a kernel that counts in
+        them and has their noisy counts (`Kernel.known`).
     """
     if not plan.domain.unknown:
         return plan, kernel
@@ -437,9 +441,17 @@ def looked_inside(plan: Plan, kernel: SealedKernel, journal: Journal) -> tuple[M
 
 
 def run_mechanism(plan: Plan, kernel: SealedKernel, journal: Journal) -> Finished:
-    """Run the plan's mechanism to its end, record its steps in the journal, and return its last step.
+    """Run the plan's mechanism to its end, record its steps, and return the last step.
 
     The time before each step is added to the phase of the step's kind.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel; the mechanism can spend its own share only.
+        journal: The history of the run.
+
+    Raises:
+        RuntimeError: The mechanism ended without a `Finished` step.
     """
     # sealed: a mechanism cannot spend the shares of others
     stage = kernel.part(plan.shares.mechanism) if plan.shares.aside else kernel

@@ -274,7 +274,14 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
 
 
 def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> str:
-    """Return the sentence that names the evidence of an answer."""
+    """Return the sentence that names the evidence of an answer.
+
+    It may name a table. Invisible characters in names are shown, and names are not escaped.
+
+    Args:
+        answer: The answer.
+        phrases: By evidence, the sentence with a place for the table.
+    """
     if not answer.evidence:
         return phrases["guess"]
     key = "both" if len(answer.evidence) == 2 else answer.evidence[0]

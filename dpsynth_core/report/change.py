@@ -61,7 +61,7 @@ def _known(release: Release) -> Known:
 
 
 def summary(before: Release, after: Release, found: Change) -> list[str]:
-    """Return the sentences on top of a comparison, without repetitions.
+    """Return the sentences on top of a comparison, without repetitions, with unescaped names.
 
     They state the numbers of people, how many shares changed, which tables and columns are not
     compared and why, and the warnings of both releases.
@@ -92,7 +92,11 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
 
 
 def texts(domain: Domain, shift: Shift) -> list[str]:
-    """Return one line of a comparison as texts.
+    """Return one line of a comparison as texts, with unescaped names and labels.
+
+    Args:
+        domain: The columns of the table.
+        shift: The change of one cell.
 
     Returns:
         The cell; its share before and after, as percentages; and the difference with both ends of

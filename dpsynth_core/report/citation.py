@@ -20,7 +20,10 @@ def version(release: Release) -> str:
 
 
 def sentence(release: Release) -> str:
-    """Return the curator's citation, or else one made of creators, year, title and the plan's seal."""
+    """Return the curator's citation, or else one made of creators, year, title and the plan's seal.
+
+    It is unescaped text of the curator.
+    """
     stated, seal = release.about.stated, release.seal
     by = f"{'; '.join(stated.creators)} " if stated.creators else ""
     return stated.citation or f"{by}({release.created[:4]}). {release.spec.name} [synthetic data]. Plan {seal}."

@@ -127,7 +127,7 @@ def _legend(marks: list[tuple[tuple[str, str, str], str]]) -> list[str]:
     """Return the SVG elements of a legend in two columns.
 
     Args:
-        marks: Pairs of a mark (style, path, sign) and its words.
+        marks: Pairs of a mark (style, path, sign) and its words, which are escaped here.
     """
     parts = []
     for number, (mark, words) in enumerate(marks):

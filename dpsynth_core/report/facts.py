@@ -143,7 +143,7 @@ def facts(release: Release) -> list[tuple[str, str]]:
 
 
 def first(labels: Sequence[str], limit: int = 6) -> str:
-    """Return the first labels as a list in words, with an ellipsis for more."""
+    """Return the first `limit` labels, unescaped, as a list in words, with an ellipsis for more."""
     return ", ".join(labels[:limit]) + (", …" if len(labels) > limit else "")
 
 
@@ -161,7 +161,10 @@ def counted(spec: Spec) -> str:
 
 
 def learnt(release: Release) -> str:
-    """Return the sentence of the rule that the release learnt; "" if it is not a release of a rule."""
+    """Return the sentence of the rule that the release learnt, with unescaped names of columns.
+
+    It is "" if the release is not of a rule.
+    """
     return str(release.details.get("rule", {}).get("sentence", ""))
 
 

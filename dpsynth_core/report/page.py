@@ -114,7 +114,11 @@ def _html_part(part: Part) -> str:
 def _trusted(table: pd.DataFrame) -> str:
     """Return sentences on how many tables are within each of `_LIMITS`, and on the doubtful ones.
 
-    Tables whose error may be above `_ROUGH` are doubtful; the first `_NAMED` are named.
+    Tables whose error may be above `_ROUGH` are doubtful; the first `_NAMED` are named, unescaped.
+    If no table has a bound, the only sentences say so.
+
+    Args:
+        table: The frame of `quality.marginal_table`.
     """
     if table["limit"].isna().all():
         return "The release does not bound the error of any table. Take all of them as guesses."

@@ -100,7 +100,14 @@ def pair_map(pairs: pd.DataFrame) -> str:
 
 
 def written(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Return an SVG text element. `anchor` is the part of the text at the point: start, middle or end."""
+    """Return an SVG text element.
+
+    Args:
+        x: Position of the text's anchor from the left.
+        y: Position of its base line from the top.
+        words: The text, which is escaped here.
+        anchor: The part of the text at the point: start, middle or end.
+    """
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
@@ -110,8 +117,8 @@ def drawn(width: float, height: float, label: str, parts: Iterable[str]) -> str:
     Args:
         width: Width in pixels.
         height: Height in pixels.
-        label: The description for readers who cannot see the picture.
-        parts: The elements of the picture.
+        label: The description for readers who cannot see the picture; it is escaped here.
+        parts: The elements of the picture, as SVG text that needs no escaping.
     """
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
     return f'<svg {size} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'

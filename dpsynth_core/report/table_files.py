@@ -166,7 +166,7 @@ def _labels(domain: Domain, groups: Groups) -> list[str]:
 
 
 def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
-    """Return a label for each group of cells.
+    """Return a label for each group of cells; labels of cells in it are not escaped.
 
     Ordered neighbours get "first … last", other groups of at most `FEW` cells list their labels,
     and larger ones state their number.
@@ -229,10 +229,14 @@ def domain_json(release: Release) -> bytes:
 
 
 def _outside(release: Release, attribute: Attribute) -> str:
-    """Return sentences about a column of the codebook.
+    """Return sentences about a column of the codebook, as plain text with unescaped names.
 
     They state how values outside the domain are counted, how learnt values were found, and which
     other columns' order rules name the column.
+
+    Args:
+        release: The release.
+        attribute: The column.
     """
     link = release.plan.link
     if link is not None and attribute.name not in {one.name for one in link.columns}:

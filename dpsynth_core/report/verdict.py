@@ -156,7 +156,11 @@ def _tables(verdict: Verdict) -> str:
 
 
 def _others(verdict: Verdict) -> str:
-    """Return sentences that name good tables if these are few, then poor and undecided tables."""
+    """Return sentences on good tables if these are few, then on poor and undecided tables.
+
+    Each begins with a space and names the first `_TABLES_NAMED` tables, unescaped; many undecided
+    tables are only counted.
+    """
     only = _these("good enough", verdict.good) if 0 < 2 * verdict.within < verdict.tables else ""
     poor = _these("not good enough", verdict.poor) if verdict.poor and verdict.tables > 1 else ""
     unknown = _these("not measured closely enough to tell", verdict.unknown, ("was", "were"))
@@ -166,7 +170,9 @@ def _others(verdict: Verdict) -> str:
 
 
 def _these(what: str, tables: Sequence[str], verbs: tuple[str, str] = ("is", "are")) -> str:
-    """Return a sentence, after a space, that names the first `_TABLES_NAMED` tables; "" without tables.
+    """Return a sentence, after a space, that names the first `_TABLES_NAMED` tables, unescaped.
+
+    It is "" without tables.
 
     Args:
         what: The words about the tables, such as "good enough".
@@ -203,7 +209,10 @@ def comparison(verdict: Verdict) -> str:
 
 
 def fit_for(verdict: Verdict) -> list[str]:
-    """Return sentences on what the release is good enough for; none if it is not private."""
+    """Return sentences on what the release is good enough for, with unescaped names.
+
+    The list is empty if nothing is shown to be, or if the release is not private.
+    """
     near = [name for name, is_near in verdict.means if is_near]
     means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: it is off by at most {_ROOM}."] if near else []
     return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
@@ -212,7 +221,8 @@ def fit_for(verdict: Verdict) -> list[str]:
 def unfit_for(verdict: Verdict) -> list[str]:
     """Return sentences on what the release is not shown to be good enough for.
 
-    If the release is not private, they also list what it would be good enough for.
+    Names in them are unescaped. If the release is not private, they also list what it would be good
+    enough for.
     """
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown to be met")]

@@ -14,7 +14,12 @@ _NAMED = 5
 
 
 def warnings(release: Release) -> list[str]:
-    """Return what a reader must know before they trust a release, in full sentences."""
+    """Return what a reader must know before they trust a release, in full sentences.
+
+    Names in them are unescaped. They are the brands, then unread columns, columns with many "other"
+    or missing values, and columns that got no ranges though these were asked for; [] if there is
+    nothing to warn about.
+    """
     stated = release.statements
     unread = distinct(stated.unread, stated.swapped)
     remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []

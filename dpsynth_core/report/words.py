@@ -122,7 +122,10 @@ def symbols(release: Release) -> list[str]:
 
 
 def noise(release: Release) -> str:
-    """Return a sentence on the 95 % margin of cells in the noisy tables, in people."""
+    """Return a sentence on the 95 % margin of cells in the noisy tables, in people.
+
+    It holds for 95 of 100 cells, not for all at once. Without noisy tables the sentence says so.
+    """
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
         return "The release has no noisy tables. The rows were made from noisy choices among questions."
@@ -132,7 +135,10 @@ def noise(release: Release) -> str:
 
 
 def assumptions(release: Release) -> Iterator[str]:
-    """Yield sentences on what the guarantee and the data rest on and outsiders cannot check."""
+    """Yield sentences on what guarantee and data rest on and outsiders cannot check.
+
+    They are plain text with unescaped names and words of the curator.
+    """
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"

@@ -227,13 +227,15 @@ def _transported(values: NDArray[np.float64], shares: NDArray[np.float64], limit
 
 
 def difference(first: Estimated, second: Estimated, covariance: float | None, z: float) -> Interval:
-    """Return the confidence interval of first - second, two means from the same noisy table (MOVER).
+    """Return the confidence interval of first - second, two means from noisy counts (MOVER).
+
+    It is (-inf, inf) if one of the groups may be empty.
 
     Args:
         first: The first mean.
         second: The second mean.
-        covariance: Covariance of the noise of (numerator - value * denominator) of the two means;
-            None for the worst case, a correlation of -1.
+        covariance: Covariance of the noise of (numerator - value * denominator) of the two means, 0
+            for two releases; None for the worst case, a correlation of -1.
         z: Two-sided normal quantile.
     """
     (low1, high1), (low2, high2) = first.interval(z), second.interval(z)

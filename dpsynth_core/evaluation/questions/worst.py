@@ -103,7 +103,10 @@ def _rounded(share: float) -> float:
 
 
 def _subgroups(known: Known, table: Clique, rows: NDArray[np.float64] | None, z: float) -> list[tuple[int, Subgroup]]:
-    """Return (position of the cell in the flattened table, subgroup) for the large enough cells of one table.
+    """Return (position in the flattened table, subgroup) for the large cells of one table.
+
+    A cell is large if at least the share `LEAST_SHARE` of the people is in it. Cells whose count
+    nothing bounds are left out.
 
     Args:
         known: The released values.
