@@ -161,10 +161,14 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 
 
 def _feasible(bundle: Bundle, plan: Plan) -> Plan:
-    """Return the plan as `synthesis.feasible` does, for several tables with the stated number of rows.
+    """Return the plan as `synthesis.feasible` does, given the stated number of rows.
 
-    The number of rows was unknown when the plan was made, and is known from release.json now. A
-    bundle that states too few rows exceeds the limits of the process that repeats it.
+    That number matters for several tables of rows. It was unknown when the plan was made, and is
+    known from release.json now. A bundle that states too few rows exceeds the limits of the process
+    that repeats it.
+
+    Raises:
+        CapacityError: The run needs more time or memory than the limits allow.
     """
     output, stated = plan.spec.output, bundle.document.get("rows")
     count = stated.get("count") if isinstance(stated, Mapping) else None

@@ -26,10 +26,10 @@ def read_document(path: Path, field: str) -> str:
 
     Args:
         path: The file.
-        field: Name of the file in messages.
+        field: The field of errors.
 
     Raises:
-        InputError: The file is too large, unreadable or not UTF-8, or the path cannot be used.
+        InputError: The file is missing, too large, unreadable or not UTF-8.
     """
     check_path(str(path), field)
     try:

@@ -104,17 +104,23 @@ def _each(link: Link, two: Model, names: Sequence[str]) -> Floats:
 
 
 def _each_pair(link: Link, two: Model, names: Sequence[str]) -> Floats:
-    """Return what an ordered pair of members adds to the sum of roots, shape (sizes, cells).
+    """Return what a record of an ordered pair adds on average to its cell's sum of roots.
 
-    A cell is a value of a column of one member and a value of a column of another. Where A members
-    have the first value, B the second and D both, A B - D pairs are alike. Further members are
-    assumed to have the values independently, with the mean of the probabilities that the two
-    members of the pair imply.
+    A cell is a value of a column of the first member and a value of a column of the second. In a
+    household of s members, of whom A have the first value, B the second and D both, A B - D of the
+    s (s - 1) ordered pairs are in the cell. A record of such a pair adds sqrt(s (s - 1) / (A B -
+    D)). The average is over households with such a pair. The other s - 2 members are assumed to be
+    independent of each other; their probabilities are means of those given either member of the
+    pair.
 
     Args:
         link: The link of the tables.
         two: Model of two members of one household.
         names: A column of one member and a column of the other.
+
+    Returns:
+        Shape (link.most + 1, cells), by number of members; 0 for fewer than two. The cells are
+        flattened, the second member's value fastest.
     """
     mine = list(dict.fromkeys(name if name in link.members else link.swapped[name] for name in names))
     every = _counts(link, two, (NUMBER, *mine, *map(link.other, mine)))

@@ -1,12 +1,15 @@
 """Smoothing of noisy counts of a column whose cells are mostly small, or whose neighbours are alike, as far as the counts show that.
 
-Four priors, and their settings, are weighed by the likelihood of the noisy counts: - alone: cells share only the distribution of their
-counts, which are exponential with means of many sizes, whose shares are fitted (empirical Bayes): where most cells are nearly empty, so are
-counts within the noise. Unordered columns have this prior alone. - runs: neighbouring cells have equal counts, except for jumps, of any
-size, at an unknown rate. A recursion over the cells sums up all divisions into runs exactly (Fearnhead 2006, Exact and efficient Bayesian
-inference for multiple changepoint problems). The counts of runs are treated like the counts of cells above. - walks: the differences of
-neighbours are normal, or the differences of these are (Whittaker 1923): a shape without jumps. Only released values are used, so it costs
-no privacy.
+Four priors, and their settings, are weighed by the likelihood of the noisy counts:
+
+- alone: cells share only the distribution of their counts, which are exponential with means of many sizes, whose shares are fitted
+  (empirical Bayes): where most cells are nearly empty, so are counts within the noise. Unordered columns have this prior alone.
+- runs: neighbouring cells have equal counts, except for jumps, of any size, at an unknown rate. A recursion over the cells sums up all
+  divisions into runs exactly (Fearnhead 2006, Exact and efficient Bayesian inference for multiple changepoint problems). The counts of runs
+  are treated like the counts of cells above.
+- walks: the differences of neighbours are normal, or the differences of these are (Whittaker 1923): a shape without jumps.
+
+Only released values are used, so it costs no privacy.
 """
 
 from __future__ import annotations

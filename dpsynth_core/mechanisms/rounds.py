@@ -176,7 +176,11 @@ def measure(kernel: Kernel, number: int, cliques: Collection[Clique], sigma: flo
 
 
 def _batches(domain: Domain, cliques: Collection[Clique]) -> Iterator[list[Clique]]:
-    """Yield the cliques in batches of about `TOGETHER` cells."""
+    """Yield the cliques in their order, in batches whose tables get noise at once.
+
+    A batch begins with the table that brings the cells of all tables so far to a further multiple
+    of `TOGETHER`. So a batch has fewer than `TOGETHER` cells besides the cells of its first table.
+    """
     ends = accumulate(map(domain.cells, cliques))
     for _, some in groupby(zip(cliques, ends, strict=True), lambda pair: pair[1] // TOGETHER):
         yield [clique for clique, _ in some]

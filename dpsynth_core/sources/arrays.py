@@ -30,7 +30,11 @@ def texts(values: pa.Array) -> pa.Array:
 
 
 def _float_texts(values: pa.Array) -> pa.Array:
-    """Return the text of each floating-point number; null for nan."""
+    """Return each floating-point number as text; null for null and nan.
+
+    Whole numbers are written as integers (1.0 as "1", -0.0 as "0"), others with the fewest digits
+    that identify them, and without an exponent if they are large. Infinity is "inf" or "-inf".
+    """
     wide = values.cast(pa.float64())
     is_integer = pc.and_(pc.equal(wide, pc.trunc(wide)), pc.less(pc.abs(wide), _INT64_END))
     written = pc.if_else(pc.is_nan(wide), None, values.cast(pa.string()))

@@ -99,10 +99,13 @@ def _plain_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> 
 
 
 def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.int32]:
-    """Return for each number, date or time the code of the bin that contains it.
+    """Return for each number, date or time the code of the bin that contains it, int32.
 
     A number beyond the bounds gets the cell for such numbers, or the nearest bin. A missing or
     unreadable value gets the cell for such values.
+
+    Raises:
+        ValueError: The edges do not rise.
     """
     numbers = numbers_of(attribute, values, notation)
     edges = np.asarray(attribute.edges, dtype=np.float64)

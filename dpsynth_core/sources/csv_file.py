@@ -194,7 +194,7 @@ class Block:
 
     @property
     def _empty_record(self) -> bytes:
-        """A record of empty cells, with its line end."""
+        """A record of empty cells: one delimiter fewer than columns, then LF."""
         return self.form.delimiter.encode() * (len(self.names) - 1) + b"\n"
 
     @property

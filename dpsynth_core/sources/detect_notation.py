@@ -229,7 +229,10 @@ def _best(offered: Sequence[Marks], columns: Collection[Counter[str]]) -> Marks:
 
 
 def _stated(marks: Marks) -> dict[str, str]:
-    """Return the marks as fields `decimal` and `thousands` of a notation."""
+    """Return the marks as {"decimal": ..., "thousands": ...}, the fields of a notation.
+
+    If thousands are not marked, "thousands" is "".
+    """
     return {"decimal": marks[0], "thousands": marks[1]}
 
 

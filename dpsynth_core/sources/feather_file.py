@@ -57,7 +57,11 @@ def _mapped(path: Location) -> pa.NativeFile:
 
 
 def _reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
-    """Return Arrow's reader for the file, which may be in the file format or in the stream format."""
+    """Return Arrow's reader for the file, which may be in the file format or in the stream format.
+
+    Raises:
+        InputError: It is a Feather file of version 1.
+    """
     start = source.read(6)
     source.seek(0)
     if start.startswith(b"FEA1"):

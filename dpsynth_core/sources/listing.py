@@ -109,7 +109,12 @@ def partition(place: Location, file: Location) -> tuple[str, ...]:
 
 
 def _remote_files(place: Remote) -> list[Location]:
-    """Return the table files at a place in an object store. Raises InputError as `table_files`."""
+    """Return the table files at a place in an object store.
+
+    Raises:
+        InputError: As in `table_files`.
+        CapacityError: The folder has more than `MAX_FILES` files.
+    """
     try:
         if place.is_file():
             if not place.stat().st_size:

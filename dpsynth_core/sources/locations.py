@@ -61,13 +61,21 @@ class Remote(os.PathLike[str]):
         return _opened(self.uri)[1]
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        """Open the file for reading. Raises OSError."""
+        """Open the file for reading in binary mode.
+
+        Args:
+            mode: "rb".
+
+        Raises:
+            OSError: The file cannot be opened.
+            ValueError: Another mode is asked for.
+        """
         if mode != "rb":
             raise ValueError("it can only be read")
         return cast(BinaryIO, self.filesystem.open_input_file(self.inner))
 
     def stat(self) -> Status:
-        """Return the size and age of the file. Raises OSError."""
+        """Return the size of the file, in bytes, and its age. Raises OSError if it is missing."""
         info = self._info()
         if info.type == pafs.FileType.NotFound:
             raise FileNotFoundError

@@ -255,7 +255,10 @@ def _other_width(head: csv_file.Block) -> InputError:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn errors of reading a file into an InputError without the original message, which may quote a line of the file."""
+    """Turn errors of reading a file into an InputError, a CapacityError for lack of memory.
+
+    The original message is dropped, because it may quote a line of the file.
+    """
     try:
         yield
     except MemoryError:

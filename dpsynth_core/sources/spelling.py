@@ -141,10 +141,13 @@ def written_part(form: str) -> str:
 
 
 def first_year(written: str) -> int:
-    """Return the first of the hundred years that two digits mean; 0 for years of four digits.
+    """Return the year after " from " in a date format: the first of the hundred that "yy" means.
+
+    The result is 0 if the format states none, as formats with "yyyy" do. The format itself is not
+    checked.
 
     Args:
-        written: The date format, such as "dd.mm.yy from 1930".
+        written: The date format, such as "dd.mm.yy from 1930", which gives 1930.
     """
     match = _SHORT_YEARS.fullmatch(written)
     return int(match["first"]) if match else 0

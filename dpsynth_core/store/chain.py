@@ -117,10 +117,15 @@ def entries() -> tuple[Entry, ...]:
 
 
 def entries_in(db: Connection) -> tuple[Entry, ...]:
-    """Return all entries as one connection sees them, oldest first, without a check that the chain is whole.
+    """Return all ledger entries that a connection can read, oldest first; checks no chain.
+
+    The connection's own uncommitted entries are among them.
+
+    Args:
+        db: A connection to the store's database.
 
     Raises:
-        BooksLost: The table has rows that are no entries.
+        BooksLost: A field of a row has a type that no entry has.
     """
     rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
     if not all(map(is_typed, rows)):

@@ -184,18 +184,23 @@ def _after_the_charge(error: Exception) -> ChargedError:
 
 
 def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callable[[Release, bool], None]) -> None:
-    """Finish the release of an interrupted run from its stored answers; reads no record and charges nothing.
+    """Finish the release of an interrupted run from its stored answers, then delete these.
+
+    Reads no record and charges nothing. If `hand_over` raises, the answers stay. The answers of a
+    run of the app always stay, because its page recovers them.
 
     Args:
-        kept: The answers of the run.
-        place: Path of the answers.
+        kept: The answers of the kernel that the run stored.
+        place: Path of the file from which `kept` was read.
         told: Callbacks that report progress.
         answers: Whether to release noisy tables only, even if rows could be made.
-        hand_over: Called with the release, and with True if this installation made the answers, so
-            that its key may sign the release; answers from another machine could be forged.
+        hand_over: Called with the release, and with True if `place` is where this installation
+            stores the run's answers. Only then may its key sign the release, because answers from
+            another machine could be forged.
 
     Raises:
-        InputError: The answers make no release.
+        InputError: Nothing was measured, this version asks other questions than the run did, or
+            (PlanDiffers) the run was charged for another plan.
     """
     from dpsynth_core.release import recovery  # loaded for interrupted runs alone
 

@@ -85,6 +85,10 @@ class Office:
         Args:
             population: Name of the population.
             following: Accountant of the release that would come next.
+
+        Raises:
+            InputError: The server refuses the request.
+            StoreFault: The server does not answer, or not with an account.
         """
         told = self._ask("account", {"population": population, "accountant": following.name})
         try:
@@ -93,11 +97,15 @@ class Office:
             raise StoreFault(OFFICE, _NO_ANSWER, _LOOK) from None
 
     def _ask(self, act: str, asked: dict[str, Any]) -> dict[str, Any]:
-        """Send a request to the server and return its JSON answer, or {} for an answer that is not an object.
+        """Send a request to the server and return its JSON answer; {} if it is not an object.
 
         Args:
             act: The act of `ledger_api`.
             asked: The request as JSON.
+
+        Raises:
+            InputError: The server refuses the request; the error has the server's words.
+            StoreFault: The server does not answer, or not with JSON.
         """
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         request = urllib.request.Request(f"{self.url}/{_PLACE}/{act}", json.dumps(asked).encode(), headers, method="POST")

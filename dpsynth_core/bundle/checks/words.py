@@ -73,7 +73,11 @@ def warnings(opened: Opened) -> str:
 
 
 def _check_public_table(opened: Opened) -> None:
-    """Check that the release names the public table of its plan, on which warnings depend."""
+    """Check that the release names the public table of its plan, on which warnings depend.
+
+    Raises:
+        Wrong: It names another one or none, or names one though its mechanism uses none.
+    """
     section, named = opened.plan.spec.public, opened.release.details.get("public_table")
     if not isinstance(opened.plan.mechanism, UsesPublic):
         expect(named is None, "it names a public table, but its mechanism uses none")

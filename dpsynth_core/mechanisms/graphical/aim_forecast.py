@@ -288,14 +288,15 @@ def _order(domain: Domain, candidates: Sequence[Clique], noise: float) -> list[C
 
 
 def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: float, spending: Spending) -> Iterator[float]:
-    """Yield the share of the budget that is expected to be spent after each measurement.
+    """Yield after each round the share of the budget that is expected to be spent by then.
 
-    A round after an uninformative one costs more.
+    The shares grow to 1 and include the part for single columns, which is spent before the first
+    round. A round after an uninformative one costs more. Without candidates nothing is yielded.
 
     Args:
         domain: The domain.
-        candidates: The tables that may be measured.
-        rho: The budget.
+        candidates: The tables of several columns that rounds may measure.
+        rho: The whole budget, as rho.
         people: Number of people.
         spending: The division of the budget.
     """
