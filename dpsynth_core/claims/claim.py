@@ -214,7 +214,7 @@ class Received(Protocol):
 
     @property
     def charges(self) -> Sequence[Event]:
-        """The privacy events of all answers, in order; an answer may have several or none."""
+        """The privacy events of all answers, in order: one per answer that cost budget."""
 
     @property
     def interrupted(self) -> bool:
@@ -277,7 +277,10 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Return whether a new spec has this claim by default, with the share `share.default`.
+        """Return whether a spec can have this claim, so that its share of the budget is set aside.
+
+        The share is what the spec states, else `share.default`, which may be 0. A claim that
+        another one `requires` gets its share too.
 
         Args:
             document: The parts of the spec, such as "criteria".

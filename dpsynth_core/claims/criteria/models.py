@@ -103,7 +103,7 @@ class ModelCriterion(Criterion):
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
-        """Return in per cent the share that people read for an error, the share's complement."""
+        """Return as text, in per cent, the share or gain that people read for an error."""
         raise NotImplementedError
 
     @override
