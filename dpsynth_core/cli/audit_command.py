@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpsynth_core.cli.options import Commands, add_command, add_setting, number, settings
 from dpsynth_core.cli.terminal import VIOLATED, print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.defaults import DELTA
 
 if TYPE_CHECKING:
     from dpsynth_core.audit.report import Audited
@@ -26,7 +27,7 @@ def add(commands: Commands) -> None:
     what.add_argument("--spec", metavar="SPEC.json", type=Path, help="a spec's mechanism, settings, unit and budget; its data stay closed")
     what.add_argument("--operations", action="store_true", help="every operation of the privacy kernel, for every unit of privacy")
     audit.add_argument("--epsilon", help="the larger, the more a number of draws shows")
-    audit.add_argument("--delta", help="default: 1e-9")
+    audit.add_argument("--delta", help=f"default: {DELTA:g}")
     audit.add_argument("--relation", help="add-remove | replace (default: add-remove)")
     audit.add_argument("--rows-per-person", metavar="M", help="default: 1")
     audit.add_argument("--draws", metavar="N", default="1000", help="runs on either table (default: %(default)s)")
@@ -74,7 +75,7 @@ def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
     else:
         if options.epsilon is None:
             raise InputError("--epsilon", "it is missing", "add it")
-        budget = {"epsilon": number(options.epsilon), "delta": number(options.delta or "1e-9")}
+        budget = {"epsilon": number(options.epsilon), "delta": number(options.delta or str(DELTA))}
         rows = number(options.rows_per_person or "1")
         unit = {"relation": options.relation or "add-remove", "max_rows_per_person": rows, "person_column": "person"}
         spec = mechanisms.invented_spec(options.mechanism, budget, unit, settings(options.set))

@@ -13,6 +13,7 @@ from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, add_s
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.private_views import LOOKS, NOTHING, stated
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def add(commands: Commands) -> None:
     make.add_argument("--workload", default=ALL_TRIPLES, help=f"{workload} (default: %(default)s)")
     make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
     make.add_argument("--epsilon", required=True, help="by how much one person may move the odds: at most by the factor e^EPSILON")
-    make.add_argument("--delta", default="1e-9", help="probability that this fails (default: %(default)s)")
+    make.add_argument("--delta", default=f"{DELTA:g}", help="probability that this fails (default: %(default)s)")
     weak = "why an epsilon above 10 is right for these people; a sentence, published with the release"
     make.add_argument("--epsilon-reason", metavar="TEXT", default="", help=weak)
     certificate = "share of the budget that measures the errors of the result; 0 for none (default: %(default)s)"
@@ -137,6 +138,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.planning.unit_spec import UNNAMED
     from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.sources import public
     from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
 
     formats = chosen(options.format)
@@ -156,7 +158,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "population": UNNAMED if options.population is None else options.population,
         "data": section,
         "unit": {"relation": options.relation, "person_column": options.person_column, "max_rows_per_person": rows},
-        **({} if options.public is None else {"public": _public_table(options.public)}),
+        **({} if options.public is None else {"public": public.section(options.public)}),
         **({"published_tables": _published(options, domain)} if options.published or options.published_from else {}),
         "other_copies": options.other_copies,
         "looks": stated(options.looked, "--looked"),
@@ -336,15 +338,6 @@ def parse_workload(text: str, domain: Domain) -> Workload:
         return workloads.from_document(domain, text, read_document(Path(text), "--workload"))
     forms = "all-2way, all-3way, target:COLUMN:3, random:3:64:SEED, skewed:3:SEED, threshold:1-of-3:all, ranges:all, weights:a,b:2;c:1"
     raise InputError("--workload", f"{shown(text)} is not a workload", f"use {forms} or a file")
-
-
-def _public_table(path: Path) -> dict[str, Any]:
-    """Return the spec's section about a public table: the format of the file and its SHA-256."""
-    from dpsynth_core.sources.detect import public_format
-    from dpsynth_core.sources.public import digest
-
-    form = public_format(path, "public")
-    return form.section(path) | {"sha256": digest(path)}
 
 
 def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
@@ -21,6 +22,7 @@ from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.interface.given_values import plain
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import leaks
+from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.expected_verdict import Facts, Power, expected
 from dpsynth_core.planning.leaks import Leak
 from dpsynth_core.planning.plan import Plan as Sealed
@@ -45,6 +47,8 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 _WEIGHT = {"column": "weight", "totals": "weight_totals", "tables": "weight_tables"}
 _TABLES = ("published", "members", "weight_totals")
 """Options that hold tables, which are read by their labels and columns."""
+_SHARES = {"discovery": "discovery", "criteria_share": "criteria", "models_share": "models"}
+"""Names in a spec of the shares that are left to its defaults unless they are given."""
 _ALL_TRIPLES = 3
 _MOST_PEOPLE = 10**12
 """That a forecast is made for."""
@@ -64,20 +68,24 @@ class Options(TypedDict, total=False):
         {"age": (0, 99)})``. For a path, a third entry states the file format, as in form. person is
         then the key of both tables.
     rules : statements that hold in every household.
+    public : the path of a file with a public table of the same columns, for mechanisms that use one.
     published : tables that were published about the same people, each a path or a table with labels
         as in `rows_from`, with the place of publication: ``[("ages.csv", "Census 2021")]``.
     relation : the neighbouring relation, "add-remove" (the default) or "replace".
     people : approximate number of people, if it is public. It is used for the forecast, and to
         check that delta times people is below 1.
     rows : number of rows to write.
+    row_tables : number of tables of rows to draw from the one measurement; 1 unless given (`Release.row_tables`).
+    seed : repeatable noise, for tests; the release is marked as not private.
     certificate, discovery, inside, means, ranges, weighted : shares of the budget.
+    criteria_share, models_share : shares of the budget that decide criteria and measure models.
     weight : the column of survey weights; its upper bound is the largest weight that counts. Use
         the design weight, which depends on no other record.
     weight_totals : public totals to which the weights of the rows are calibrated: for each column
         ``{value: number}``, or a Series.
     weight_tables : tables of several columns whose weighted errors are measured too.
     criteria : quality criteria, fixed beforehand.
-    models : columns that models are to predict.
+    models : columns that models are to predict; ``{"column": "income", "tolerance": 500}`` says how near is right.
     epsilon_reason, domain_origin, origin_reason, other_copies, looked : statements of the release
         about its origin; looked is ``["nothing"]`` if the data were not looked at.
     about : ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are
@@ -90,6 +98,7 @@ class Options(TypedDict, total=False):
     mechanism: str
     settings: Mapping[str, float | int | bool | str]
     person: str | None
+    public: str | os.PathLike[str] | None
     published: Sequence[tuple[Any, str]]
     rows_per_person: int
     members: tuple[Any, Columns] | tuple[Any, Columns, Mapping[str, Any]]
@@ -97,6 +106,8 @@ class Options(TypedDict, total=False):
     relation: str
     people: int | None
     rows: int | None
+    row_tables: int
+    seed: int | None
     certificate: float
     discovery: float
     inside: float
@@ -107,7 +118,9 @@ class Options(TypedDict, total=False):
     weight_tables: Sequence[Sequence[str]]
     weighted: float
     criteria: Sequence[Mapping[str, Any]]
-    models: Sequence[str]
+    criteria_share: float
+    models: str | Sequence[str | Mapping[str, Any]]
+    models_share: float
     epsilon_reason: str
     domain_origin: str
     origin_reason: str
@@ -182,6 +195,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
         **({"published_tables": _published(options["published"], domain)} if options.get("published") is not None else {}),
+        **_public(options.get("public")),
         "other_copies": options.get("other_copies", ""),
         "about": options.get("about"),
         "looks": stated([looked] if isinstance(looked, str) else looked, "looked"),
@@ -192,21 +206,32 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "workload": asked,
         "budget": {
             "epsilon": epsilon,
-            "delta": options.get("delta", 1e-9),
+            "delta": options.get("delta", DELTA),
             "certificate": options.get("certificate", DEFAULT_CERTIFICATE),
             "ranges": options.get("ranges", USUAL_SHARE if asked.get("kind") == "ranges" else 0.0),
             "reason": options.get("epsilon_reason", ""),
             "inside": options.get("inside", inside),
             "means": options.get("means", means),
             "weighted": options.get("weighted", WEIGHTED_SHARE if options.get("weight") else 0.0),
-            **({"discovery": options["discovery"]} if "discovery" in options else {}),
+            **{name: options[option] for option, name in _SHARES.items() if option in options},  # type: ignore[literal-required]
         },
         "weight": None if options.get("weight") is None else weight,
         "criteria": options.get("criteria", ()),
-        "models": [{"column": column} for column in ([models] if isinstance(models, str) else models or ())],
+        "models": [one if isinstance(one, Mapping) else {"column": one} for one in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", registry.LINKED.name if linked else "aim"), "settings": options.get("settings", {})},
-        "output": {"rows": options.get("rows")},
+        "output": {"rows": options.get("rows"), "tables": options.get("row_tables", 1), "seed": options.get("seed")},
     }
+
+
+def _public(table: Any) -> dict[str, Any]:
+    """Return the part of a spec about a public table; empty without one. Raises InputError if it is no path of a readable file."""
+    if table is None:
+        return {}
+    if not isinstance(table, str | os.PathLike):
+        raise InputError("public", f"{shown(table)} is no path", "save the public table as a file and give its path")
+    from dpsynth_core.sources.public import section  # loaded where there is a public table
+
+    return {"public": section(Path(table))}
 
 
 def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:

@@ -74,6 +74,11 @@ class Release:
         return None if self.made.table is None else self.back(self.made.table, self.made.domain)
 
     @cached_property
+    def row_tables(self) -> list[Any]:
+        """All tables of rows that were drawn from the one measurement, `rows` first; empty if the release has no rows."""
+        return [] if self.made.table is None else [self.rows, *(self.back(whole(one), self.made.domain) for one in self.made.further)]
+
+    @cached_property
     def members(self) -> Any:
         """The rows of the second of two linked tables, with the keys of `rows`; None for a single table."""
         return None if self.made.members is None else self.back(whole(self.made.members), self.made.domain)

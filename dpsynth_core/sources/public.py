@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -114,6 +116,13 @@ def refusal(differences: Differences) -> InputError | None:
             remedy = "write its values as the domain lists them (Domain page), or leave the public table out"
             return InputError(FIELD, f"{share:.0%} of the values of its column {name!r} are not in the domain", remedy)
     return None
+
+
+def section(path: Path) -> dict[str, Any]:
+    """Return the part of a spec about a public table: the format of the file and its SHA-256. Raises InputError if it cannot be read."""
+    from dpsynth_core.sources.detect import public_format  # loaded where a public table is named
+
+    return public_format(path, "public").section(path) | {"sha256": digest(path)}
 
 
 @_about_this_table()

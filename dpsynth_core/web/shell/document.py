@@ -50,6 +50,7 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.planning import about_spec, weakness
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
+from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.private_views import Look
 from dpsynth_core.planning.proposals import Cost, Proposal
@@ -71,7 +72,7 @@ Draft = dict[str, Any]
 
 CRITERION = "criterion"
 """The pages' word for a criterion."""
-DEFAULT_BUDGET = {"epsilon": 1.0, "delta": 1e-9, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
+DEFAULT_BUDGET = {"epsilon": 1.0, "delta": DELTA, "certificate": DEFAULT_CERTIFICATE, "inside": DEFAULT_INSIDE, "means": DEFAULT_MEANS}
 _LATER = {"path": "chosen-later", "kind": "csv"}
 """Stands for the table in a plan that is shown before a table is chosen; it is never sealed."""
 BY_DOMAIN: dict[str, Any] = {"hash_funcs": {Domain: lambda domain: json.dumps(domain.to_json())}}
