@@ -262,7 +262,7 @@ def test_each_share_of_the_budget_can_be_stated() -> None:
 
 
 def test_an_unknown_option_and_unknown_tables_are_refused() -> None:
-    refused(planned, people(), seed=3, saying="no such option")
+    refused(planned, people(), sead=3, saying="no such option")
     refused(planned, people(), tables="age", saying="names no tables")
 
 
