@@ -107,9 +107,9 @@ def _checked(bundle: Path | bytes, limits: Limits, on_check: Callable[[Running],
 def reproduced(
     bundle: Path, folder: Path, limits: Limits, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None
 ) -> Repeated:
-    """Run `reproduce.reproduce` within the limits, and write the rows to `folder`.
+    """Run `reproduce.reproduce` in a process with limits, and write the rows to `folder`.
 
-    A file appears in the folder when it is complete.
+    The files appear in the folder when the run has ended, and none does if it fails.
 
     Args:
         bundle: A ZIP or folder.
@@ -118,8 +118,12 @@ def reproduced(
         on_event: Called with each step of the run.
         public: Path of the public table, if the plan used one.
 
+    Returns:
+        What differs from the published release (a difference raises no error), and whether files
+        were written.
+
     Raises:
-        InputError: The release cannot be reproduced.
+        InputError: The mechanism cannot be run again, or the process fails.
         OracleError: A search for records failed.
         CapacityError: The process exceeds the limits.
     """

@@ -160,13 +160,18 @@ class RangesMeasured(Claim[RangeErrors]):
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
-        """Measure the claim again from the kernel's answers; return a clause if it is as stated.
+        """Measure the claim again from stored noisy answers; return a clause if it is as stated.
 
-        Digests beside the answers show whether the kernel was asked about these rows.
+        Digests beside the answers show whether they are about these rows.
+
+        Args:
+            received: The release with its answers.
+            stated: The claim as the release states it; None if the release has none.
 
         Raises:
-            Wrong: An error is not what was measured, is missing, or was measured of other rows.
-            Open: The digests differ, but another version made the release.
+            Wrong: An error is not what was measured or was measured of other rows, or the claim is
+                missing though the plan asks for it.
+            Open: The digests differ, but another version of the program made the release.
             Nothing: The release has no such claim and need not have one.
         """
         plan, final = received.plan, received.final

@@ -98,7 +98,7 @@ class Counted:
     owners: Integers | None = None
 
     def cells(self, name: str) -> Codes:
-        """Return the code of a column in each unit, shape (n,)."""
+        """Return the code of a column in each unit (a row, or a member), shape (n,)."""
         return self.codes[:, [one.name for one in self.group.columns].index(name)]
 
     def table(self, clique: Clique, weights: Floats) -> Floats:
@@ -551,7 +551,7 @@ def _check_totals(columns: Mapping[str, Attribute], weight: WeightSpec) -> float
     """Return the sum of the public totals of a column, which all columns share; 0 without totals.
 
     Args:
-        columns: The columns whose totals are checked.
+        columns: The columns whose totals are checked, by name.
         weight: The spec of the weight.
 
     Raises:

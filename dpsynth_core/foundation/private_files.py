@@ -25,11 +25,13 @@ def private_directory(path: Path) -> Path:
 
 
 def lasting_directory(path: Path, mode: int = 0o777) -> Path:
-    """Create a directory with its missing parents, and return it when all are on the disk.
+    """Create a directory with its missing parents, and return its path.
+
+    Their names are synced to the disk first, so that a crash does not lose them.
 
     Args:
         path: The directory. If it exists, it keeps its permissions.
-        mode: Permissions of new directories.
+        mode: Permissions of new directories, parents included, less the umask.
     """
     for directory in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
         directory.mkdir(mode=mode, exist_ok=True)

@@ -73,7 +73,9 @@ def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], 
 
 
 def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return whole numbers nearest to the shares (largest remainders), with the same sum in each row.
+    """Return the shares scaled to the row sums of `counts`, rounded by largest remainders.
+
+    Rounding keeps each row sum.
 
     Args:
         shares: Shares of a published table, shape (cells of the columns that stay, cells of the

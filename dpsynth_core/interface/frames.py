@@ -58,18 +58,21 @@ class Given:
 
 
 def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
-    """Return a table as a spec names it. The first records of a file are read to settle its format.
+    """Return a table with the data section by which a spec names it.
+
+    The first records of a file are read to settle its format.
 
     Args:
         data: A frame; the path of a file, or of a folder of files; the address of a database;
             "demo", the simulated people.
-        form: Entries of a spec's data section: the format of a file, as far as stated, or the
-            table or query of a database.
+        form: Entries of the data section: the format of a file, as far as stated, or the table or
+            query of a database. Empty for a frame.
         field: The name of the table in errors: "data", or "members" for the second of two linked
             tables.
 
     Raises:
-        InputError: The table cannot be read, or its first records suggest another format.
+        InputError: The table cannot be read, its first records suggest another format, or `form`
+            is given for a frame.
     """
     if isinstance(data, str | os.PathLike):
         return _place(os.fspath(data), form, field)

@@ -143,8 +143,9 @@ def plan(
     columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
         ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
     epsilon : privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
-    tables : number of columns of the tables whose counts must be accurate, or a list of these tables. Two linked tables have
-        fixed ones.
+    tables : number of columns k, if the counts of all tables of k columns must be accurate, or a
+        list of tables, each a list of columns. Leave it out for two linked tables (the option
+        ``members``), whose tables are fixed.
     population : name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs; without a
         name, no account is charged.
     **options : see `Options`.

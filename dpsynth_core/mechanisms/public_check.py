@@ -80,7 +80,14 @@ def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
 
 
 def refusal(public: PublicTable | None, workload: Workload) -> str:
-    """Return why a mechanism over the rows of a public table cannot run, or "" if it can."""
+    """Return why a mechanism that weights the rows of a public table cannot run, or "" if it can.
+
+    It cannot run without a public table, or if the table or the workload is too large.
+
+    Args:
+        public: The public table; None if none was chosen.
+        workload: The workload.
+    """
     if public is None:
         return "it needs a public table of the same columns; choose one on the Data page, or with --public"
     if reason := rounds.too_many_cells(workload.cells):

@@ -98,7 +98,10 @@ def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
 
 
 def _digits(number: float) -> str:
-    """Return a number as text with at most one decimal and, below 10, at most two significant digits; at least 0.1."""
+    """Return a number as text: from 9.95 rounded to a whole number, below with one decimal.
+
+    Numbers below 0.1 give "0.1". Examples: "1,234", "12", "3.0".
+    """
     return f"{number:,.0f}" if number >= 9.95 else f"{max(number, 0.1):.1f}"
 
 

@@ -118,7 +118,11 @@ class Power:
         return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
 
     def _called(self, number: float) -> float:
-        """Return how many tables will be called good enough if `number` are: in groups, only the share `MOSTLY` can be."""
+        """Return how many of `number` good tables the release will call good enough.
+
+        All are, unless errors of groups are measured: then the release can call only most tables of
+        a group good, so the result is `number` times the share of these (about `MOSTLY`).
+        """
         return number * ranks.rank_of(self.tables) / self.tables if self.grouped else number
 
     @property

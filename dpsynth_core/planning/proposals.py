@@ -147,7 +147,11 @@ def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _without_single(runs: list[list[str]]) -> Iterator[list[str]]:
-    """Yield the groups of columns, single columns joined with other neighbouring single columns."""
+    """Yield the groups of columns; neighbouring single columns form groups of at most `GROUP`.
+
+    Groups of several columns, and a single column between two such groups, stay as they are. The
+    order stays, too.
+    """
     waiting: list[str] = []
     for run in runs:
         if len(run) == 1:

@@ -99,11 +99,15 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
 
     def weighted(self, column: str, times: Integers) -> Self:
-        """Return a kernel with the same budget in which a record with code c of the column counts times[c] times.
+        """Return a kernel with the same budget in which records count several times, or not at all.
 
-        `times` is clipped to 0 .. `MOST_TIMES` and truncated to whole numbers. A sensitivity is as
-        for persons who own as many records as theirs count together (`Unit.counted`); the total is
-        never public.
+        Sensitivities are multiplied by the largest number of times, as if each person owned so many
+        times the records (`Unit.counted`). The total is never public.
+
+        Args:
+            column: Name of the column whose code decides how often a record counts.
+            times: How many times, by code; clipped to 0 .. `MOST_TIMES` and truncated to whole
+                numbers.
         """
         whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
         source = Group(self.domain, self.__view.tables, {column: whole})

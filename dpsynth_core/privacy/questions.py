@@ -50,9 +50,13 @@ def digests(arguments: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
 
 
 def parted(arguments: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Split the recorded arguments of a call after its last number: the question, and what was appended to it.
+    """Split the recorded arguments of a call after its last number.
 
-    Names alone do not show the place, because columns may have the names of digests or groups.
+    The names and numbers up to there are the question; what follows was appended to it: digests and
+    groups. These are tuples of texts like names, so that only the last number shows the place.
+
+    Returns:
+        The question, and what was appended; without a number the question is empty.
     """
     last = max((place for place, one in enumerate(arguments) if not isinstance(one, tuple)), default=-1)
     return tuple(arguments[: last + 1]), tuple(arguments[last + 1 :])
@@ -170,11 +174,12 @@ def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
 def weighted(column: str, times: Integers) -> tuple[str, ...]:
     """Return the last argument of a recorded call that was asked over repeated records.
 
-    It holds the column, the largest number of repetitions, and a digest of all numbers.
-
     Args:
-        column: Name of the column whose codes decide.
-        times: How often a record with each code counts.
+        column: Name of the column whose code decides how often a record counts.
+        times: How often a record counts, by code.
+
+    Returns:
+        A tag, the column, the largest number of times as text, and a digest of all numbers.
     """
     return (_WEIGHTED, column, str(times.max()), digest(times))
 

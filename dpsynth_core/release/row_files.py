@@ -219,7 +219,10 @@ def _xlsx(table: pa.Table, domain: Domain, about: About) -> bytes:
 
 
 def excel_notes(domain: Domain) -> Iterable[str]:
-    """Yield a sentence for readers of a workbook, if columns may have days before 1900, which are written as text."""
+    """Yield a sentence on days before 1900 for readers of a workbook, or nothing without such days.
+
+    A workbook has these days as text. The sentence names the columns that may have them.
+    """
     old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and not a.most and a.lower.year < _EXCEL_FIRST.year]
     if old:
         yield f"Days before 1900 are texts such as 1899-12-31, since Excel has no number for them: {listed(old, 5)}."

@@ -293,11 +293,13 @@ def _of_members(link: Link, asked: Asked) -> bool:
 
 
 def _weighted(made: Release, members: bool = True) -> Known:
-    """Return the known values of a release, with people counted by survey weight.
+    """Return the known values of a release, counted by survey weight.
 
     Args:
         made: The release.
-        members: For two linked tables, whether members are counted; otherwise their households.
+        members: For two linked tables, True for values about members, each with the weight of its
+            household (if the release has statements on weighted members), and False for values
+            about households. Without effect for one table.
 
     Raises:
         InputError: The release has no rows with weights, or measured no weighted tables.

@@ -176,11 +176,13 @@ def _rule_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def goodness(rule: Mapping[str, Any]) -> str:
-    """Return a sentence on the measured quality of a learnt rule.
+    """Return a sentence on how often a learnt rule is wrong, or for how many people it holds.
 
     Args:
-        rule: The release's details about the rule. They have "wrong", the measured share of wrong
-            predictions, or "holds", the measured share of people for whom the rule holds.
+        rule: The release's details about the rule, with "wrong" or "holds"; without both, the
+            sentence says that a rule is missing. Both are mappings, of "share" (measured share of
+            people) and "within" (half the width of its 95% interval). "wrong" comes with
+            "wrong_without_rule", the share for whom the more common answer is wrong.
     """
     if "wrong" in rule:
         without = possible(rule["wrong_without_rule"])

@@ -154,9 +154,13 @@ def first_year(written: str) -> int:
 
 
 def date_pattern(written: str) -> str | None:
-    """Return a regular expression for dates in this format (dd.mm.yyyy); None if it is unknown.
+    """Return a regular expression for dates in this format; None if it is unknown.
 
     Its named groups are `day`, `month` and `year`, or `short` for a year of two digits.
+
+    Args:
+        written: The format, such as "dd.mm.yyyy". With "yy" it must state the first of the hundred
+            years that are meant, as "dd.mm.yy from 1930" does; else it is unknown.
     """
     short = _SHORT_YEARS.fullmatch(written)
     begin, *rest = _TOKEN.split(written_part(written))

@@ -64,23 +64,25 @@ def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]
 
 
 def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """Return the largest error of a query: max |q(D) / N - q(Dhat) / N'|, the max error of the papers on query release.
+    """Return the largest error of a query as a share: max |q(D) / N - q(Dhat) / N'|.
+
+    This is the max error of the papers on query release. N and N' are the sums of the marginals.
 
     Args:
         true: True marginals, in counts.
-        estimate: Estimated marginals, in counts.
-        threshold: None for the cells of every clique; otherwise the queries "at least `threshold` columns of the clique agree"
-            (`queries.at_least`).
+        estimate: Estimated marginals, in counts, for the same cliques.
+        threshold: None if a query counts the records in a cell; otherwise it counts the records
+            that agree with the cell in at least `threshold` columns (`marginals.at_least`).
     """
     return largest_gap({r: _fractions(t) for r, t in true.items()}, {r: _fractions(estimate[r]) for r in true}, threshold)
 
 
 def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """Return the largest error of a query, max |q(D) - q(Dhat)|, for marginals given as fractions.
+    """Return the largest error of a query as a share, max |q(D) - q(Dhat)|, for given fractions.
 
     Args:
         true: True marginals, as fractions.
-        estimate: Estimated marginals, as fractions.
+        estimate: Estimated marginals, as fractions, for the same cliques.
         threshold: As in `largest_error`.
     """
     return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)

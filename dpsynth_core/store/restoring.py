@@ -26,22 +26,26 @@ _OF_ROWS = ("table", "constraint")
 
 
 def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
-    """Make the ledger usable in its present state, and record who accepted the loss.
+    """Accept the present ledger, so that it can be charged again, and record who did so and why.
 
-    Unreadable files of the database are renamed, not deleted. Charged jobs end without a refund.
+    A database that cannot be repaired is replaced by an empty one, with the former entries if they
+    can be read and are whole; its files are renamed, not deleted. Charged jobs end without a
+    refund. A lost fingerprint key is replaced, so that files charged before are not recognised.
 
     Args:
         owner: The person who accepts.
         reason: Reason in writing, which is kept in the ledger.
-        export: Entries of an export of this ledger, which bring back entries that the database
-            lacks.
+        export: Entries of an export of this ledger, from the first one on; those behind the last
+            entry of the database are added.
 
     Returns:
         The new head of the chain.
 
     Raises:
-        InputError: The reason is missing, the export is not whole or belongs to another ledger, or
-            nothing has to be accepted.
+        InputError: The reason is missing or too short, the export is not whole or belongs to
+            another ledger, or nothing has to be accepted.
+        StoreFault: The database is on a server, where one with tables is not replaced, and is still
+            unusable.
     """
     private_directory(ledger_head.head_file().parent)
     check_reason("--reason", reason, "why the books may go on as they are (it is kept in the ledger)")

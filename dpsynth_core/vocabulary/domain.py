@@ -182,7 +182,10 @@ class Domain:
         return math.prod(self.sizes(clique))
 
     def possible_cells(self, clique: Clique) -> int:
-        """Return the number of cells of a marginal that are possible by the rules about its columns alone."""
+        """Return the number of cells of a marginal that no rule excludes.
+
+        Rules that name a column outside the marginal do not count.
+        """
         if clique not in self._possible_cells:
             impossible = self.impossible_cells(clique)
             self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))

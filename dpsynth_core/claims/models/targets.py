@@ -86,8 +86,14 @@ def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]
 def check_rows(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted], mechanism: Mechanism) -> None:
     """Check that the mechanism makes rows if a spec asks for models or has criteria on models.
 
+    Args:
+        models: The spec's models.
+        criteria: Criteria on models by their places in the spec; if there are no models, the error
+            names the first place.
+        mechanism: The mechanism.
+
     Raises:
-        InputError: It does not.
+        InputError: The mechanism makes no rows.
     """
     if (models or criteria) and not mechanism.card.makes_rows:
         problem = f"{mechanism.card.title} makes no rows that models could be trained on"

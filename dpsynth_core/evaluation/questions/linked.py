@@ -116,7 +116,12 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
     households, owners, members = apart(link, codes.codes)
 
     def met(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
-        """Return for each household whether one of its members is in these cells."""
+        """Return for each household whether at least one member is in all of these cells.
+
+        Args:
+            cells: The cells by column of members. In a cell that a range cuts, members are drawn
+                at random, with the same seed in each call.
+        """
         rng, inside = np.random.default_rng(0), np.ones(len(members), dtype=bool)
         for name, of in cells.items():
             own = members[:, len(link.households) + link.members.position(name)]

@@ -64,7 +64,10 @@ class GaussianAnswers:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: a noise draw and memory for each cell of the workload."""
+        """Return the expected time and memory of a run, or why it is refused: too many cells.
+
+        Both grow with the number of cells of the workload; the budget does not matter.
+        """
         cells = workload.cells
         reason = rounds.too_many_cells(cells)
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)

@@ -481,12 +481,15 @@ class _Sums:
 
 
 def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
-    """Return a table of two members with the class of the household's size added; any other table unchanged.
+    """Return a table of two members with the class of the household's size as a further column.
+
+    Tables with at most one member stay unchanged, and so do tables with the number of members,
+    from which the class follows.
 
     Args:
-        domain: The domain, which includes the classes.
-        link: The link of the tables.
-        clique: The table.
+        domain: The domain of the result, which has the column of classes.
+        link: The link of the two tables.
+        clique: The columns of the table.
         sizes: Name of the column of classes.
     """
     members = [name in link.members for name in clique]

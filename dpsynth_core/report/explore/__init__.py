@@ -202,8 +202,8 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
 def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
     """Return the page's description of a column.
 
-    `doubt` is "not read", "perhaps not read" or "". A column in doubt gets no cell values, so that
-    the page computes no mean.
+    `doubt` is "not read", "perhaps not read" or "", and is shown after the label. The cells of a
+    column in doubt get no numbers ("values" is None), so that the page computes no mean.
     """
     values = None if doubt else known.values(attribute.name)
     return {

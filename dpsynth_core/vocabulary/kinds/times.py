@@ -101,7 +101,10 @@ class _Clock(Scale):
         return self.text(edge)
 
     def clock(self, micros: int) -> str:
-        """Return a time as text: hours, minutes and, as far as the precision has them, seconds.
+        """Return a time as text, such as "13:45", "13:45:30" or "-02:30".
+
+        It has seconds as far as the precision has them; durations always have them. Hours are not
+        reduced to a day: a day and a half begins with "36:00".
 
         Args:
             micros: The time in microseconds from 0; may be below 0 or more than a day.

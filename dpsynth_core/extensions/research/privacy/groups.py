@@ -63,7 +63,7 @@ class QueryCounts:
 
     @cached_property
     def sizes(self) -> Integers:
-        """The number of queries that have each count of `levels`."""
+        """The number of queries with each private count in `levels`, in the same order."""
         sizes = np.bincount(self.level_of(self.counts), minlength=len(self.levels))
         sizes[0] = self.size - len(self.numbers)
         return sizes.astype(np.int64)
