@@ -442,13 +442,14 @@ class ErrorsMeasured(Claim[Certificate]):
 
     @override
     def follows(self, received: Received, stated: Certificate | None) -> str:
-        """Return a clause if the certificate follows from the kernel's answers; else raise.
+        """Return a clause if the certificate follows from stored noisy answers; else raise.
 
         All numbers are computed again from the measured errors, whose noise must have been paid
         for. Digests beside the answers show that errors of the published tables were measured.
 
         Raises:
-            Wrong: A number does not follow, or the certificate is missing.
+            Wrong: A number does not follow or was not paid for, or the certificate is missing
+                though the plan has one.
             Open: The tables may differ because other versions made them.
             Nothing: No certificate was asked for, or the run ended before it.
         """
@@ -541,7 +542,7 @@ def _largest(received: Received, certificate: Certificate) -> Largest:
 
 
 def _recomputed_columns(received: Received, certificate: Certificate, released: Tables) -> ColumnsAlone | None:
-    """Return the yardstick of columns alone, computed again from the kernel's answers.
+    """Return the yardstick of columns alone, computed again from stored noisy answers.
 
     Returns:
         The yardstick; None if such a release cannot have one.

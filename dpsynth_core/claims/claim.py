@@ -210,7 +210,7 @@ class Received(Protocol):
 
     @property
     def answers(self) -> Sequence[Any]:
-        """The kernel's answers in order, each with operation, arguments, value and number of charges."""
+        """The stored noisy answers in order: operation, arguments, value and number of charges."""
 
     @property
     def charges(self) -> Sequence[Event]:
@@ -387,7 +387,7 @@ class Claim(Generic[Stated]):
         return self.form.validate_python(written)
 
     def follows(self, received: Received, stated: Any) -> str:
-        """Return a clause if the claim follows from the kernel's published answers; else raise.
+        """Return a clause if the claim follows from the release's stored noisy answers; else raise.
 
         The clause says what was checked, without a full stop, and is shown to the recipient.
 

@@ -123,7 +123,7 @@ class Columns:
         Args:
             mean: Mean distance over the tables, in records.
             sigma: Noise of each distance, in records.
-            published: The published tables, as fractions.
+            published: The published tables by clique, as fractions.
             total: Number of records.
         """
         run = self._left(dict.fromkeys(self.shares, self.sigma), total)
@@ -168,8 +168,8 @@ class Columns:
         """Return an upper bound of the standard deviation of the mean L1 distance over draws of the columns' noise.
 
         Args:
-            published: The published tables.
-            left: The noise that remains in each column.
+            published: The published tables; only their cliques are used.
+            left: The noise that remains in each column, by its name, in fractions.
         """
         holding = Counter(chain.from_iterable(published))
         part = {name: holding[name] / len(published) for name in left}
@@ -224,7 +224,7 @@ def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Col
     Args:
         evidence: The released tables and rows.
         sigma: Noise of a cell in a run of Independent with the same budget, in records.
-        cliques: The tables.
+        cliques: The tables by their columns; only the columns are used.
     """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)

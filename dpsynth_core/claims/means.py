@@ -246,7 +246,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def follows(self, received: Received, stated: tuple[MeanMeasured, ...]) -> str:
-        """Measure the means again from the kernel's answers; return a clause if they are as stated.
+        """Measure the means again from stored noisy answers; return a clause if they are as stated.
 
         Raises:
             Wrong: A mean differs, is of another column, or was measured of other rows.

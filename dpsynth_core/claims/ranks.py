@@ -88,7 +88,7 @@ def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[
 
     Args:
         groups: The groups.
-        errors: The error of each table, of any unit.
+        errors: The error of each table, by clique, in any unit.
     """
     return {group: sorted(errors[r] for r in some)[rank_of(len(some)) - 1] for group, some in tables_of(groups, errors).items()}
 
@@ -122,7 +122,7 @@ def measure(
 
     Args:
         kernel: The kernel, which is charged.
-        answers: The published tables, in records.
+        answers: The published tables by clique, in records.
         chosen: The groups.
         sigma: Standard deviation of the noise of each distance, in records.
     """

@@ -82,7 +82,7 @@ class WeightsMeasured(Claim[Weighted]):
 
     @override
     def follows(self, received: Received, stated: Weighted | None) -> str:
-        """Measure the claim again from the kernel's answers; return a clause if it is as stated.
+        """Measure the claim again from stored noisy answers; return a clause if it is as stated.
 
         Raises:
             Wrong: They are missing, not what was measured, or measured of other rows.

@@ -425,7 +425,16 @@ def _largest_stated(statements: Statements) -> pd.DataFrame:
 
 
 def _largest_true(statements: Statements, truth: Mapping[Clique, NDArray[np.int64]]) -> pd.DataFrame:
-    """Return the rows of `largest_table` with the exact largest error of each table."""
+    """Return the rows of `largest_table` with the exact largest error of each table.
+
+    Args:
+        statements: The statements of the release, with its published tables.
+        truth: The exact counts of each table, by clique.
+
+    Returns:
+        One row per table with the columns "marginal" and "true" (a share of the records), and NaN
+        in "error", "low" and "limit"; no rows if a table of the workload is not published.
+    """
     import pandas as pd
 
     cliques, threshold = statements.workload.cliques, statements.workload.threshold

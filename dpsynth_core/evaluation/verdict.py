@@ -343,7 +343,12 @@ def _good_parts(cliques: Sequence[Clique], whole: Purpose, size: int) -> int:
 
 
 def _by_column(limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
-    """Return a purpose for each column, over the tables with that column and at least one other."""
+    """Return a purpose for each column, over the tables with that column and at least one other.
+
+    Args:
+        limits: The upper bound of each table's error, by clique; NaN for a table with a column that
+            was not read.
+    """
     by_column: dict[str, list[float]] = {}
     for clique, limit in limits.items():
         for name in clique if len(clique) > 1 else ():

@@ -184,6 +184,9 @@ class SealedKernel(Kernel):
     def weighted(self, column: str, times: Integers) -> Self:
         """Return a kernel over the same table and budget in which a record counts as often as its code says. Free.
 
+        The number of records is then not public, and sensitivities are multiplied by the largest
+        number of times.
+
         Args:
             column: Name of the column whose codes decide.
             times: How often a record with each code counts: public whole numbers from 0 to

@@ -125,7 +125,7 @@ def detect_marks(
     Args:
         columns: The texts of each column, trimmed and without missing markers.
         names: The names of the columns, for questions.
-        given: Marks that the curator stated.
+        given: Marks that the curator stated, by field ("decimal", "thousands").
         comma_separates: Whether a comma separates the fields.
     """
     given = given or {}

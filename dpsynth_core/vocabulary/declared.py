@@ -132,7 +132,15 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
 def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:
     """Return the fields of a column of labelled values, in their order.
 
-    A label that several values share gets the value added, so that labels differ.
+    A label that several values share gets the value added, so that labels differ; an empty label
+    becomes the value.
+
+    Args:
+        name: Name of the column, for errors.
+        named: The label of each value, by value.
+
+    Returns:
+        The fields "dtype", "categories" (the values) and "labels".
 
     Raises:
         InputError: There are more values than a column may have.

@@ -77,7 +77,7 @@ def reached_cells(parts: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
     """Return, by column, the codes of all cells that contain given values, even if only in a part.
 
     Args:
-        parts: The cells of each column.
+        parts: By column, the cells that contain the values, as a whole or in part.
     """
     return {name: of.cells for name, of in parts.items()}
 

@@ -112,7 +112,7 @@ class Workload:
         Workloads of all k-way marginals are summed without listing the closure.
 
         Args:
-            sizes: The number of each column of the domain.
+            sizes: The factor of each column of the domain, by name, such as its number of cells.
         """
         form = _compact_form(self)
         if form is None:

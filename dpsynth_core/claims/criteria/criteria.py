@@ -109,7 +109,7 @@ class Criteria(Claim[Outcomes]):
         return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
-        """Decide the criteria again from the kernel's answers; return a clause with their outcomes.
+        """Decide the criteria again from stored noisy answers; return a clause with their outcomes.
 
         The clause counts the criteria by outcome. A needless or empty reason for publication is
         wrong too.

@@ -172,7 +172,7 @@ def _forest(lesson: _Lesson, columns: Mapping[str, Ranked], model: Any) -> Predi
 
     Args:
         lesson: The training data.
-        columns: The columns as the trees see them.
+        columns: By name, the columns as the trees see them.
         model: The trained model; its `_predictors` are, for each round, the trees of the classes.
     """
     first = int(lesson.classes == 2)  # of two classes scikit-learn scores the second alone

@@ -133,7 +133,11 @@ class ResidualPlanner:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: noise and memory for each cell of the workload's closure."""
+        """Return the expected time and memory of a run, or why it is refused: too many cells.
+
+        Both grow with the number of cells of the workload's closure, and the time with its number
+        of marginals; the budget does not matter.
+        """
         closure = workload.closure()
         cells = sum(map(workload.domain.cells, closure))
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")

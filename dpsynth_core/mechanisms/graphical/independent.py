@@ -41,7 +41,11 @@ class Independent:
     fitting: models.Fitting = models.Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, which grow with the cells of the one-way marginals only."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        Both grow with the cells of the one-way marginals only. Refused are a domain whose columns
+        are all published, and published tables whose model is too large.
+        """
         cells = sum(workload.domain.sizes(workload.domain.names))
         reason = "" if rounds.columns_of(workload.domain) else "every column is published, and it measures nothing else; use AIM"
         if workload.domain.published and models.columns_too_large(workload.domain, MOST_MB):

@@ -57,7 +57,12 @@ class Mst:
     fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: each selection compares all pairs that fit the capacity."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        Each selection compares all pairs of columns that fit the capacity; the budget does not
+        matter. The run is refused if columns are too large, no pair fits the capacity or is left
+        to measure, or the pairs have too many cells.
+        """
         domain = workload.domain
         every = domain.unpublished(combinations(domain.names, 2))
         pairs = [domain.cells(pair) for pair in Capacity(domain, self.max_size_mb).allowed((), every)]

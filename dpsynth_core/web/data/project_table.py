@@ -363,6 +363,10 @@ def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
     """State fields of the draft's file format, without reading the table again.
 
+    Args:
+        draft: The draft, which is changed in place.
+        stated: The new values, by name of the field.
+
     Raises:
         InputError: The marks of numbers contradict each other.
     """

@@ -231,7 +231,7 @@ def _choice(
         project: The open project, with the draft of one table.
         label: The label.
         name: The name of the field.
-        names: The label of each option.
+        names: The label of each value that can be chosen, by value.
         reread: Called with the changed field.
         help: The tooltip.
         takes_others: Whether another value can be typed.

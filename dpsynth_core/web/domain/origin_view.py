@@ -201,9 +201,12 @@ _ALIKE = {"integer": "numeric"}
 
 
 def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
-    """Draw a choice of columns for each kind, and return the kind of each open column.
+    """Draw a choice of columns for each kind, and return the kind of each open column, by its name.
 
     A column that is chosen nowhere is categorical.
+
+    Args:
+        likely: The kind that each open column probably has, by its name.
     """
     said = dict.fromkeys(likely, "categorical")
     for kind, title in _STRIP.items():

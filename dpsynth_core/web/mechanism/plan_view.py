@@ -151,7 +151,7 @@ def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = Non
 
     Args:
         name: The name of the mechanism.
-        settings: Its parameters; the defaults if None.
+        settings: Its parameters by name; the defaults if None.
         recommended: The name again if the mechanism is taken because it is recommended, so that a
             later recommendation may replace it; None if the curator chose it.
     """

@@ -58,9 +58,10 @@ class Hdmm:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: a noise draw and memory for each cell of the workload's closure.
+        """Return the expected time and memory of a run, or why it is refused: too many cells.
 
-        The strategy measures about as many cells.
+        Both grow with the number of cells of the workload's closure, since the strategy measures
+        about as many. The time also grows with its number of marginals; the budget does not matter.
         """
         cells, marginals = workload.closure_cells, workload.closure_tables
         reason = rounds.too_many_cells(cells, _MAX_CELLS, "the tables have")

@@ -236,9 +236,9 @@ class DualQuery:
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a game with all rounds that the parameters allow.
+        """Return the expected time and memory of a game, or why it is refused: too many cells.
 
-        A small budget affords fewer.
+        The time is for all rounds that the parameters allow; a small budget affords fewer.
         """
         return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
 

@@ -145,9 +145,9 @@ class Fem:
         return int(min(self.rounds, max(1.0, 8 * rho / eps**2)))
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a game with all rounds that the parameters allow.
+        """Return the expected time and memory of a game, or why it is refused: too many cells.
 
-        A small budget affords fewer.
+        The time is for all rounds that the parameters allow; a small budget affords fewer.
         """
         return query_game.forecast(workload, self.rounds + 1, self.records, self.rounds, self.solve_seconds)
 

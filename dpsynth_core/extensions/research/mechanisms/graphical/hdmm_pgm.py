@@ -43,9 +43,10 @@ class HdmmPgm:
     max_size_mb: float = models.capacity_mb()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: one fit of a model that holds the whole workload.
+        """Return the expected time and memory of a run, or why it is refused.
 
-        The run is refused if that model exceeds the capacity.
+        A run is one fit of a model that has all tables of the workload. It is refused if that model
+        exceeds the capacity, columns are too large, or there are too many cells.
         """
         domain, cells = workload.domain, workload.closure_cells
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.too_many_cells(cells)

@@ -82,9 +82,10 @@ class MwemPgm:
     fit: Callable[..., Any] = models.fit
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: every round compares the model with the whole workload.
+        """Return the expected time and memory of a run, or why it is refused.
 
-        The run is refused if no table of the workload fits the capacity.
+        Every round compares the model with the whole workload. The run is refused if columns are
+        too large, the workload has too many cells, or no table fits the capacity.
         """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)

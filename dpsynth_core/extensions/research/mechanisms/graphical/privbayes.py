@@ -70,10 +70,10 @@ class PrivBayes:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run.
+        """Return the expected time and memory of a run, or why it is refused.
 
-        They are bounded by construction: by the sets per round, the compared cells, and the model's
-        capacity.
+        Both are bounded by construction: by the sets per round, the compared cells, and the model's
+        capacity. Refused are a single column, and columns that are too large for the capacity.
         """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)

@@ -68,7 +68,12 @@ class AllPairs:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run: noise for every cell of every pair, and rows moved towards all."""
+        """Return the expected time and memory of a run, or why it is refused.
+
+        Each cell of each pair of columns gets noise, and rows are moved towards all pairs; the
+        budget does not matter. Refused are a single column, impossible combinations, and too many
+        pairs, cells or values.
+        """
         domain = workload.domain
         sizes = domain.sizes(domain.names)
         pairs, cells = math.comb(len(sizes), 2), rounds.cells_of_pairs(domain)

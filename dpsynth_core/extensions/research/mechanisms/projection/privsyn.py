@@ -72,10 +72,11 @@ class PrivSyn:
     merged_cells: int = whole(5000, least=8, most=1_000_000, text="Pairs that form a clique become one table of up to so many cells.")
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run.
+        """Return the expected time and memory of a run, or why it is refused.
 
         Every pair is compared once. Each pass goes over all rows for each chosen table, and there
-        are at most as many tables as pairs.
+        are at most as many tables as pairs. Refused are a single column, and columns or pairs of
+        columns that are too large.
         """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)

@@ -96,7 +96,7 @@ class Mixture:
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why a missing or unsuitable public table is refused."""
+        """Return the expected time and memory of a run, or the reason of `public_check.refusal`."""
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
