@@ -53,7 +53,7 @@ class Purpose:
     research: bool = False
 
 
-def _made(found: Any) -> Mechanism:
+def _made(found: object) -> Mechanism:
     """Return a mechanism from a class to be made without arguments, or as it was loaded."""
     return cast(Mechanism, found() if isinstance(found, type) else found)
 
