@@ -157,32 +157,91 @@ def drawn(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str, A
         if len(closed) > 1 or rng.random() < 0.1:
             about = closed if len(closed) > 1 else columns
             document["impossible"] = [_rule(rng, about) for _ in range(rng.randint(1, 3))]
+    further = _further(rng, frame := pd.DataFrame(table), document["attributes"])
     name = rng.choice([one for one in registry.MECHANISMS if one not in SKIPPED] + ["aim"] * 8 + ["mst", "independent"] * 3)
     single = [[one["name"]] for one in columns]
     given: dict[str, Any] = {
         "epsilon": rng.choice([0.001, 0.1, 1, 1, 10]),
         "tables": rng.choice([1, 2, 2, 3, {"kind": "ranges"}, {"kind": "ranges", "columns": [columns[-1]["name"]]}, single]),
+        **further,
         "mechanism": name,
         "settings": QUICK.get(name, {}),
     }
-    further: dict[str, list[Any]] = {
+    optional: dict[str, list[Any]] = {
         "certificate": [0, 0.05], "inside": [0, 0.1], "means": [0, 0.05], "ranges": [0, 0.05], "discovery": [0.05, 0.1, 0.3],
         "rows": [1, 50], "relation": ["add-remove", "replace"], "people": [rows, 10_000], "models": [[columns[-1]["name"]]],
-        "weight": [columns[0]["name"]], "looked": [["nothing"]],
+        "looked": [["nothing"]],
     }  # fmt: skip
-    for option, values in further.items():
+    for option, values in optional.items():
         if rng.random() < (0.06 if option in ("models", "weight", "rows", "ranges") else 0.2):
             given[option] = rng.choice(values)
     if rng.random() < 0.3:
         known = [column for column in columns if "discover" not in column] or columns
         given["criteria"] = [_criterion(rng, known) for _ in range(rng.randint(1, 3))]
-    return pd.DataFrame(table), document, given
+    return frame, document, given
+
+
+def _linked(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+    """Return two linked tables, as `drawn` returns one."""
+    homes, members = rng.choice([0, 3, 60]), rng.randint(1, 4)
+    table = {"home": [f"h{i}" for i in range(homes)]}
+    columns: list[Column] = []
+    persons: dict[str, list[Any]] = {"home": [home for home in table["home"] for _ in range(rng.randint(0, members + 1))]}
+    listed: list[Column] = []
+    for number in range(rng.randint(1, 3)):
+        for into, described in ((table, columns), (persons, listed)):
+            values, column = rng.choice([_texts, _whole, _decimal, _day])(rng, len(into["home"]))
+            if "discover" in column:
+                column = {"kind": "categorical", "categories": ["v0", "v1"]}
+            name = f"{'h' if into is table else 'p'}{number}"
+            into[name] = values
+            described.append({"name": name, **column})
+    rules: list[dict[str, Any]] = []
+    first = listed[0]
+    if rng.random() < 0.5:
+        bound = rng.choice(["at_most", "at_least", "exactly"])
+        rules.append({"members_with": {first["name"]: [_some_value(rng, first)]}, bound: rng.choice([0, 1, 2, 9])})
+    if rng.random() < 0.3:
+        rules.append({"never": {first["name"]: [_some_value(rng, first)], columns[0]["name"]: [_some_value(rng, columns[0])]}})
+    if rng.random() < 0.3:
+        another = f"{first['name']} of another"
+        rules.append({"never": {first["name"]: [_some_value(rng, first)], another: [_some_value(rng, first)]}})
+    given: dict[str, Any] = {
+        "epsilon": rng.choice([0.001, 1, 10]),
+        "person": "home",
+        "rows_per_person": members,
+        "members": (pd.DataFrame(persons), {"version": 1, "attributes": listed}),
+        "rules": rules,
+        "rows": rng.choice([None, 1, 30]),
+        "certificate": rng.choice([0, 0.05]),
+    }
+    return pd.DataFrame(table), {"version": 1, "attributes": columns}, given
+
+
+def _further(rng: random.Random, table: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
+    """Return options about published tables, weights and persons."""
+    known = [column for column in columns if "categories" in column and column["kind"] == "categorical"]
+    given: dict[str, Any] = {}
+    if known and rng.random() < 0.15:
+        one = rng.choice(known)
+        counts = pd.Series({value: rng.choice([0, 5, 300]) for value in [*one["categories"], "other", "missing"]}, name="people")
+        given["published"] = [(counts.rename_axis(one["name"]), "Census 2021")]
+    if known and rng.random() < 0.15:
+        one = rng.choice(known)
+        table["weight"] = [rng.choice([0.0, 1.0, 2.5, 9.0]) for _ in range(len(table))]
+        columns.append({"name": "weight", "kind": "numeric", "lower": 0, "upper": rng.choice([3, 9]), "bins": 3})
+        totals = {value: rng.choice([0, 50, 900]) for value in [*one["categories"], "other", "missing"]}
+        given |= {"weight": "weight", **({"weight_totals": {one["name"]: totals}} if rng.random() < 0.5 else {})}
+    if rng.random() < 0.15:
+        table["whose"] = [f"p{rng.randint(0, 9)}" for _ in range(len(table))]
+        given |= {"person": "whose", "rows_per_person": rng.choice([1, 3])}
+    return given
 
 
 def outcome(seed: int, number: int) -> tuple[str, str]:
     """Plan and run the plan of this number. Return "refused", "ran" or "FAILED", and the reason."""
     rng = random.Random(f"{seed} {number}")
-    table, document, given = drawn(rng)
+    table, document, given = _linked(rng) if rng.random() < 0.12 else drawn(rng)
     try:
         plan = dps.plan(table, document, **given)
         str(plan)
@@ -199,7 +258,7 @@ def outcome(seed: int, number: int) -> tuple[str, str]:
         return "FAILED", traceback.format_exc(limit=-3)
     if wrong:
         return "FAILED", "it does not verify: " + "; ".join(f"{check.question} {check.detail}" for check in wrong)
-    return "ran", given["mechanism"]
+    return "ran", given.get("mechanism", "households")
 
 
 def main() -> None:
