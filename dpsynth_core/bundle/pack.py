@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from dpsynth_core import report
-from dpsynth_core.foundation import build
+from dpsynth_core.foundation import build, extension
 from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, stored, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.croissant import data_card
-from dpsynth_core.report.datapackage import PACKAGE, data_package
 
 if TYPE_CHECKING:
     from dpsynth_core.bundle.signature import Signer
@@ -114,8 +113,8 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
-    if rows:
-        files[PACKAGE] = publishable(released(data_package(release, rows)), PACKAGE)
+    for path in (one.files for one in extension.built_in() if one.files):
+        files |= {name: publishable(part, name) for name, part in extension.load(path)(release, rows).items()}
     return files | {MANIFEST: manifest({**rows, **{name: held(content).digest for name, content in files.items()}})}
 
 

@@ -62,6 +62,10 @@ class Extension:
         purposes: Purposes of mechanisms that only this extension has.
         mechanisms: Its mechanisms.
         operations: Name of the module with its kernel operations; "" if it has no operations.
+        files: Import path of a function that returns further files of a bundle by name, each marked with its zone; it takes the release and
+            the digests of the files of rows. "" if it adds none.
+        passive: By the name of such a file that a browser may open, the import path of a function that takes the file's bytes and returns
+            whether nothing in them would run or load.
         audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it
             has no operations.
     """
@@ -71,6 +75,8 @@ class Extension:
     mechanisms: tuple[Offer, ...] = ()
     operations: str = ""
     audits: str = ""
+    files: str = ""
+    passive: tuple[tuple[str, str], ...] = ()
 
 
 @cache

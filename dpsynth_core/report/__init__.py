@@ -21,8 +21,6 @@ from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import first_page, table_files
 from dpsynth_core.report.card import card
-from dpsynth_core.report.citation import CITATION, cff
-from dpsynth_core.report.ddi import DDI, codebook_xml
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, households, knowledge
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
@@ -146,12 +144,9 @@ def parts(release: Release) -> dict[str, Zoned[bytes]]:
         ERRORS: released(table_files.errors_csv(release)),
         DOMAIN: released(table_files.domain_json(release)),
         CODEBOOK: released(table_files.codebook_csv(release)),
-        DDI: released(codebook_xml(release)),
     }
     if release.plan.link is None:  # both are about the rows of one table
         files[NOTEBOOK] = notebook(release)
-    if release.about.stated.creators:  # without one the format does not allow it
-        files[CITATION] = released(cff(release))
     if can_answer(release):
         files[EXPLORE] = question_page(release)
     return files | {name: released(content) for name, content in table_files.marginal_csvs(release).items()}

@@ -19,6 +19,7 @@ from dpsynth_core.bundle.verdicts import FAILED, REPLAYED
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.release import document as releases
+from tests.additions import listed
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files, repacked, verified
 from tests.golden import goldens
@@ -62,7 +63,7 @@ def test_its_report_states_the_seal_that_was_made(name: str) -> None:
     read = releases.from_json(older, kept.codes, kept.values)
     assert older["spec_sha256"] != read.spec.digest()
     written = {name: content for name, content in pack.contents(read).items() if name != "release.json"}  # which is written as of today
-    for name in ("report.html", "DATA_CARD.md", "data_card.json", "codebook.xml", "datapackage.json"):
+    for name in ("report.html", "DATA_CARD.md", "data_card.json", *listed("BUNDLE_FILES")):
         assert name in written
     assert any(older["spec_sha256"].encode() in content for content in written.values())
     assert not [name for name, content in written.items() if read.spec.digest().encode() in content]

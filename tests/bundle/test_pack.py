@@ -26,6 +26,7 @@ from dpsynth_core.foundation.errors import ZoneError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public, released
 from dpsynth_core.release.release import Brand, Progress, Release
 from dpsynth_core.vocabulary.codebook import load_domain
+from tests.additions import listed
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, files, made, packed, run, spec
 from tests.refusals import refused
@@ -37,8 +38,7 @@ PROMISED = {
     "spec.json",
     "domain.json",
     "codebook.csv",
-    "codebook.xml",
-    "datapackage.json",
+    *listed("BUNDLE_FILES"),
     "analysis.ipynb",
     "release.json",
     "synthetic.csv",

@@ -33,6 +33,7 @@ from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.raking import MOST_FACTOR, nearest_table, raked
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
+from tests.additions import listed
 from tests.refusals import refused
 from tests.releases import found, run
 from tests.specs import usual
@@ -251,7 +252,7 @@ def test_rows_carry_the_weights_and_every_file_knows_the_column(release: Release
     assert rows["w_calibrated"].sum() == pytest.approx(stated.rows)
     assert rows["w"].dropna().between(0, LARGEST).all()
     assert rows.groupby("w", dropna=False)["w_calibrated"].min().min() >= 0
-    for name in ("codebook.csv", "datapackage.json"):
+    for name in ("codebook.csv", *listed("DESCRIBING_COLUMNS")):
         assert b"w_calibrated" in bundle.files[name].read(), name
 
 

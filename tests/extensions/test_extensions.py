@@ -66,6 +66,14 @@ def test_every_manifest_names_what_exists() -> None:
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_an_extension_imports_no_other(name: str) -> None:
+    others = [f"dpsynth_core.extensions.{other}" for other in BUILT_IN if other != name]
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "dpsynth_core" / "extensions" / name).rglob("*.py")]
+    assert texts
+    assert not [other for other in others for text in texts if other in text]
+
+
 def test_an_added_entry_stands_behind_the_one_it_names_and_at_the_end_otherwise() -> None:
     listed = tuple(Offer(name, "default", "") for name in ("a", "b"))
     added = (Offer("c", "default", "", after="a"), Offer("d", "default", ""), Offer("e", "default", "", after="a deleted one"))

@@ -226,7 +226,7 @@ def test_a_bundle_is_sound_says_where_they_are_from_and_shows_what_is_tampered_w
     release = run(stated(WORK_BY_SEX, ZONES, output={"tables": 2}, budget={"epsilon": 1.0, "delta": 1e-9, "certificate": 0.1}))
     bundle = packed(release)
     check_sound(bundle, QUESTION)
-    for place in ("report.html", "DATA_CARD.md", "codebook.xml"):
+    for place in ("report.html", "DATA_CARD.md", *listed("STATING_SOURCES")):
         text = _text(bundle, place)
         assert "Census 2021, table 4" in text
         assert "aken as published" in text

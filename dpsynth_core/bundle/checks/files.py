@@ -17,9 +17,9 @@ from dpsynth_core.bundle.rounding import rounded, same
 from dpsynth_core.bundle.signature import MAX_BYTES, SIGNATURE, key_of
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong, expect, some
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import Content, digest_written, held
 from dpsynth_core.release import document as releases
-from dpsynth_core.report.ddi import DDI, is_plain
 from dpsynth_core.report.explore import EXPLORE, is_framed
 from dpsynth_core.report.table_files import FIRST, SENTENCES, marginal_csvs
 
@@ -82,12 +82,13 @@ def safe_pages(opened: Opened) -> str:
         Wrong: The check fails.
     """
     pages = [name for name in sorted(opened.bundle.files) if name.lower().endswith(_PAGES)]
+    passive = {name: path for one in extension.built_in() for name, path in one.passive}
     for name in pages:
         content = opened.bundle.files[name].read()
         if name == EXPLORE:
             expect(is_framed(content), f"{name} runs another script than this program writes: do not open it")
-        elif name == DDI:
-            expect(is_plain(content), f"{name} holds more than elements of DDI: do not open it in a browser")
+        elif name in passive:
+            expect(extension.load(passive[name])(content), f"{name} holds more than its format allows: do not open it in a browser")
         else:
             problem = active_part(content)
             expect(not problem, f"{name[:60]} holds {problem}: do not open it")

@@ -6,88 +6,22 @@ stands here as facts.
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
-import zipfile
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 
-from dpsynth_core.report import citation
-from dpsynth_core.report.ddi import is_plain
+from dpsynth_core.extensions.archives import citation_file
+from dpsynth_core.extensions.archives.ddi import is_plain
 from dpsynth_core.vocabulary import ddi
 from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, files, made, run, spec
-
-UNINSTALLED = "it is not installed; `make check` installs what requirements-dev.txt names"
-ABOUT: dict[str, Any] = {
-    "licence": "CC-BY-4.0",
-    "creators": ["Statistics Office", "Doe, Jane"],
-    "contact": "data@office.example",
-    "period": "2024-01/2024-12-31",
-    "place": "Norway",
-}
-KINDS: list[dict[str, Any]] = [
-    {"name": 'pay <&"', "kind": "numeric", "lower": 0.0, "upper": 10.0, "decimals": 2, "missing": True, "bins": 4, "label": "Pay,\x07 <b>"},
-    {"name": "born", "kind": "date", "lower": "1900-03-01", "upper": "2030-12-31", "bins": 4, "missing": True},
-    {"name": "seen", "kind": "timestamp", "lower": "2020-01-01 00:00", "upper": "2020-12-31 00:00", "bins": 4, "missing": True},
-    {"name": "at", "kind": "time", "lower": "00:00", "upper": "23:59", "bins": 4, "missing": True},
-    {"name": "code", "kind": "ordinal", "dtype": "int64", "categories": ["1", "9"], "labels": ["poor", "best"], "other": True},
-    {"name": "smokes", "kind": "categorical", "dtype": "bool", "categories": ["false", "true"], "missing": True, "other": False},
-    {"name": "person", "kind": "identifier", "pattern": "P001"},
-    {"name": "country", "kind": "constant", "value": "NO"},
-]
-
-
-@cache
-def deposited() -> dict[str, bytes]:
-    """The bundle of a release with a column of each kind, of which is stated what archives ask for."""
-    domain = DOMAIN | {"attributes": [*DOMAIN["attributes"], *KINDS]}
-    more = {"domain": domain, "workload": {"kind": "all", "k": 1}, "mechanism": {"name": "independent"}, "about": ABOUT}
-    return files(pack.pack(run(spec(data={"kind": "standin", "standin": {"rows": 300}}, **more))))
-
-
-def unpacked(held: dict[str, bytes], place: Path) -> Path:
-    with zipfile.ZipFile(io.BytesIO(pack.zipped(held))) as archive:
-        archive.extractall(place)
-    return place
-
-
-# Croissant
-
-
-def warned(card: bytes, place: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the validator of Croissant says of a data card. It imports a package for paths in JSON, which has no wheel and is not needed."""
-    (place / "data_card.json").write_bytes(card)
-    paths = ModuleType("jsonpath_rw")
-    paths.__dict__["lexer"] = ModuleType("lexer")
-    if "mlcroissant" not in sys.modules:
-        monkeypatch.setitem(sys.modules, "jsonpath_rw", paths)
-    mlcroissant = pytest.importorskip("mlcroissant", reason=UNINSTALLED)
-    caplog.clear()
-    mlcroissant.Dataset(jsonld=str(place / "data_card.json"))
-    return caplog.text
-
-
-def test_the_validator_of_croissant_warns_of_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert warned(deposited()["data_card.json"], tmp_path, caplog, monkeypatch) == ""
-    unstated = warned(files()["data_card.json"], tmp_path, caplog, monkeypatch)  # of which nobody stated a licence
-    assert unstated.count(" - ") == 1
-    assert "license" in unstated
-    card = json.loads(deposited()["data_card.json"])
-    del card["@context"]["regex"]
-    assert "not standard" in warned(json.dumps(card).encode(), tmp_path, caplog, monkeypatch)
-
+from tests.report.deposits import KINDS, UNINSTALLED, deposited, unpacked
 
 # Data packages
 
@@ -216,4 +150,4 @@ def test_a_citation_names_its_creators_and_where_nobody_is_named_there_is_none()
 
 def test_every_letter_of_a_citation_is_read_again_as_it_was() -> None:
     text = 'Büro "Süd", 統計局 😀 \\ 𠮷'
-    assert yaml.safe_load(citation._text(text)) == text
+    assert yaml.safe_load(citation_file._text(text)) == text
