@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpsynth_core as dps
 from dpsynth_core.bundle.unpack import Bundle
 from dpsynth_core.bundle.verdicts import FAILED, PASSED
 from dpsynth_core.claims import weighing
@@ -362,3 +363,28 @@ def test_noise_that_hides_everything_is_said() -> None:
 def test_weights_begin_as_the_mean_of_their_cell() -> None:
     assert weighing.start(DOMAIN["w"], {}).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 0.0]
     assert isinstance(measured(1.0, 0, Unit())[1], Measured)
+
+
+def test_a_release_verifies_whose_weighted_tables_have_groups_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    rng, names = np.random.default_rng(0), [f"c{i}" for i in range(6)]
+    table = pd.DataFrame({name: rng.integers(0, 2, 300) for name in names} | {"w": rng.choice([0.5, 1.0, 2.0], 300)})
+    known = {**dict.fromkeys(names, (0, 1)), "w": {"kind": "numeric", "lower": 0, "upper": 2, "bins": 4}}
+    pairs = [[one, other] for one in names for other in names if one < other]
+    options: Any = {"mechanism": "independent", "weight": "w", "weight_tables": pairs, "tables": 2}
+    plan = dps.testing.seeded(dps.plan(table, known, epsilon=1, **options), 1)
+    release = plan.run(progress=False)
+    assert release.made.claims[WEIGHTED.name].certificate.most
+    assert [check.question for check in release.verify().checks if check.verdict == FAILED] == ["Is the noise private?"]
+
+
+def test_the_sum_of_weights_is_no_number_of_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no certificate states the number of people, the weighted tables are the only claim with a total."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "home"))
+    table = pd.DataFrame({"c": [0, 1] * 500, "age": [20, 40, 60, 80] * 250, "w": [0.5, 2.0] * 500})
+    known = {"c": (0, 1), "age": {"kind": "integer", "lower": 0, "upper": 99, "bins": 5}, "w": {"kind": "numeric", "lower": 0, "upper": 2}}
+    options: Any = {"mechanism": "independent", "weight": "w", "certificate": 0, "relation": "replace", "tables": {"kind": "ranges"}}
+    release = dps.plan(table, known, epsilon=2, **options).run(progress=False)
+    assert release.made.final.total is not None
+    assert release.made.final.total.value == 1000
+    assert FAILED not in {check.verdict for check in release.verify().checks}
