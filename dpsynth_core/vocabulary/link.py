@@ -25,7 +25,7 @@ from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.vocabulary.zeros import StructuralZeros, check_ranges
+from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown, check_ranges, shown_codes
 
 NUMBER = "members"
 """The column of the number of members of a household."""
@@ -87,7 +87,10 @@ class Link:
         Raises:
             InputError: A rule is invalid, or as for `Link`.
         """
-        zeros, numbers = across.read(rules, cls(households, members, most).columns, members)
+        read, counted = across.read(rules, cls(households, members, most).columns, members)
+        shown = {one.name: one for one in households} | {name: one for one in members for name in (one.name, cls.other(one.name))}
+        zeros = [as_shown(rule, shown) for rule in read]
+        numbers = tuple(replace(one, codes=shown_codes(shown[one.column], one.codes)) for one in counted)
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)
 

@@ -113,19 +113,20 @@ class StructuralZeros:
         return table
 
 
+def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
+    """Return the codes, with that of numbers outside the column if rows show these as missing and missing is among the codes."""
+    if column is None or not other_is_missing(column) or column.missing_code not in codes:
+        return codes
+    return tuple(sorted({*codes, cast(int, column.other_code)}))
+
+
 def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> StructuralZeros:
     """Return the rule for rows as they are written, which show a number outside its column as empty.
 
     Where a missing number is impossible, one outside is so too, because rows cannot tell them apart.
     """
-
-    def shown(name: str, codes: Codes) -> Codes:
-        column = by_name[name]
-        if not other_is_missing(column) or column.missing_code not in codes:
-            return codes
-        return tuple(sorted({*codes, cast(int, column.other_code)}))
-
-    boxes = tuple(tuple(shown(name, codes) for name, codes in zip(rule.attributes, box, strict=True)) for box in rule.boxes)
+    names = rule.attributes
+    boxes = tuple(tuple(shown_codes(by_name.get(name), codes) for name, codes in zip(names, box, strict=True)) for box in rule.boxes)
     return rule if boxes == rule.boxes else replace(rule, boxes=boxes)
 
 

@@ -16,6 +16,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.sources.decoding import as_written
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.zeros import StructuralZeros, sentence
 from tests.domains import domains
 from tests.refusals import refused
@@ -236,3 +237,16 @@ def test_where_a_missing_number_is_impossible_one_outside_is_too_because_rows_sh
     assert domain.to_json()["impossible"][0] == {"never": {"income": ["missing"], "town": ["a"]}}, "the rule stays as it was stated"
     shown = as_written(domain, np.array([[a, b] for a in range(of_income.size) for b in range(of_town.size) if not table[a, b]], np.int32))
     assert not table[tuple(shown.T)].any()
+
+
+def test_rules_across_two_tables_mean_numbers_outside_where_they_mean_missing_ones() -> None:
+    column = {"name": "pay", "kind": "integer", "lower": 0, "upper": 9, "bins": 2, "other": True, "missing": True}
+    pay = Domain.from_json({"attributes": [column]})
+    rules = [{"never": {"pay": "0..4", "pay of another": "missing"}}, {"members_with": {"pay": ["missing"]}, "at_most": 1}]
+    link = Link.ruled(Domain.from_json({"region": 2}), pay, 3, rules)
+    other, missing = pay["pay"].other_code, pay["pay"].missing_code
+    table = link.domain.zeros["pay", "pay of another"]
+    assert table[0, missing]
+    assert table[0, other]
+    assert not table[1, other]
+    assert link.numbers[0].codes == (other, missing)
