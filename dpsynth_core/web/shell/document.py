@@ -441,7 +441,7 @@ def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
 
 def _check_data(draft: Mapping[str, Any]) -> None:
     if not columns(draft) or not (draft.get("data") or wizard(draft).get("planned")):
-        raise InputError("data", "you have not chosen a table yet", "upload or name one, take the demo, or begin with a codebook")
+        raise InputError("data", "you have not chosen a table yet", "upload or name one, take simulated people, or begin with a codebook")
     if any(map(doubts, tables(dict(draft)))):
         raise InputError("table", "the file can be read in more than one way", "answer the question above")
     person = draft["unit"]["person_column"]
