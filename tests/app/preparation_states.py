@@ -142,6 +142,7 @@ def _(_: Path) -> AppTest:
 def _(_: Path) -> AppTest:
     app = preparation.first_visit("people.csv", preparation.CSV.replace(b"eye", b"patient_id"))
     field(app, "radio", "Rows").set_value(True).run()
+    field(app, "text_input", ":unit.max_rows_per_person").set_value("1").run()
     return field(app, "button_group", ":wizard.left_out").set_value("most").run()
 
 

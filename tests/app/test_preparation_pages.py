@@ -196,6 +196,10 @@ def test_several_rows_per_person_need_a_column_and_a_limit() -> None:
     field(app, "radio", "Rows").set_value(True).run()
     assert not can_continue(app, "data")
     field(app, "selectbox", ":unit.person_column").set_value("age").run()
+    assert not can_continue(app, "data")
+    assert field(app, "text_input", ":unit.max_rows_per_person").value == ""
+    assert "how many rows of a person may count" in words(app)
+    assert not can_continue(open_page("data", projects.list(LOCAL_OWNER)[0].id), "data")
     field(app, "text_input", ":unit.max_rows_per_person").set_value("3").run()
     assert can_continue(app, "data")
     assert stored()["unit"] == {"relation": "add-remove", "person_column": "age", "max_rows_per_person": 3}
@@ -769,6 +773,7 @@ def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
 def test_rows_beyond_the_limit_are_a_statement_and_most_of_them_a_warning() -> None:
     app = first_visit("people.csv", CSV)
     field(app, "radio", "Rows").set_value(True).run()
+    field(app, "text_input", ":unit.max_rows_per_person").set_value("2").run()
     assert not app.warning
     field(app, "button_group", ":wizard.left_out").set_value("most").run()
     assert "missing from" in app.warning[0].value

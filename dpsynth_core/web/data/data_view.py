@@ -142,16 +142,19 @@ def _person(project: Current) -> None:
     with right:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
         help = "Further rows of a person are left out. Noise grows in proportion."
-        most = fields.number("Most rows per person", "unit.max_rows_per_person", parse, help=help)
+        most = fields.number("Most rows per person", "unit.max_rows_per_person", parse, placeholder="such as 3", help=help)
     members_view.left_out(most, "rows")
 
 
 @session.edits
 def _forget_person(draft: document.Draft) -> None:
-    """Reset the person column and the limit of rows per person if every row is a different person."""
-    if not draft["wizard"]["several"]:
-        draft["unit"].update(person_column=None, max_rows_per_person=1)
-        draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
+    """Reset the person column and the limit of rows per person.
+
+    The limit is 1 if every row is a different person, and otherwise empty: 1 would leave out what
+    the curator just spoke of.
+    """
+    draft["unit"].update(person_column=None, max_rows_per_person=None if draft["wizard"]["several"] else 1)
+    draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
 
 
 def people(project: Current) -> None:

@@ -453,6 +453,8 @@ def _check_data(draft: Mapping[str, Any]) -> None:
             raise InputError("second table", "two linked tables must be files that this machine counts", "remove it, or choose a file")
     if wizard(draft).get("several") and person not in columns(draft):
         raise InputError("person column", "no column is chosen", "choose the column that tells people apart")
+    if draft["unit"]["max_rows_per_person"] is None and "unit.max_rows_per_person" not in wizard(draft).get("typed", {}):
+        raise InputError("most rows per person", "no number is given", "say how many rows of a person may count")
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
     unit(draft)
     ledger.check_name(str(draft.get("population", "")))
