@@ -770,6 +770,14 @@ def test_kinds_are_asked_before_learning_and_guessed_from_names() -> None:
     assert kinds == {"weight_kg": "numeric", "admitted_date": "date", "ward": "numeric", "Labor_13": "categorical"}
 
 
+def test_one_open_column_is_spoken_of_as_one() -> None:
+    app = first_visit("lab.csv", b"ward\n3\n")
+    field(app, "text_input", ":population").set_value("Patients").run()
+    app.button(key="next_data").click().run()
+    assert "**Check the kind of the open column.** Its name suggests this." in words(app)
+    assert "Price: 10% of ε 1." in words(app)
+
+
 def test_rows_beyond_the_limit_are_a_statement_and_most_of_them_a_warning() -> None:
     app = first_visit("people.csv", CSV)
     field(app, "radio", "Rows").set_value(True).run()

@@ -188,7 +188,8 @@ def whole(project: Current, rows: list[ColumnDraft]) -> None:
     if not likely:
         st.caption("Every used column has its values. Delete values of a column, or choose “Learn them” in its panel.")
         return
-    st.markdown(f"**Check the kinds of the {len(likely)} open columns.** Their names suggest these.")
+    many = f"kinds of the {len(likely)} open columns.** Their names suggest these."
+    st.markdown(f"**Check the {many if len(likely) > 1 else 'kind of the open column.** Its name suggests this.'}")
     kinds = _kinds(likely)
     columns = domain_table.to_learn(rows, kinds)
     _found(project, _unknown(columns))
@@ -236,7 +237,8 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
         if some := [one for one in portions if bool(one.delta) == texts]:
             price = discovery.price(some[0], rows) + (" Texts that hardly repeat, such as names, are not found." if texts else "")
             st.caption(f":material/query_stats: {names([one.column.name for one in some])}: {literal(price)}")
-    st.caption(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}, in {len(unknown)} equal parts.")
+    parts = f", in {len(unknown)} equal parts" if len(unknown) > 1 else ""
+    st.caption(f"Price: {100 * budget.discovery:g}% of ε {short(budget.epsilon)}{parts}.")
 
 
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
