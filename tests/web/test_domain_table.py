@@ -18,7 +18,7 @@ from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.declared import declared
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.filled import Filled
-from dpsynth_core.web.domain import column_view, domain_table, zeros_table
+from dpsynth_core.web.domain import column_view, domain_table, list_view, zeros_table
 from dpsynth_core.web.domain.column_draft import ColumnDraft, blank, fresh, read_listed, treated
 from dpsynth_core.web.shell import kept_rules
 from tests.domains import attributes, domains
@@ -298,6 +298,14 @@ ROLE = Attribute.categorical("role", ["husband", "wife", "child"])
 AGE = Attribute.integer("age", 0, 99, edges=[0, 16, 65, 100], missing=True)
 ALL = (SEX, ROLE, AGE)
 HUSBANDS = {"if": {"role": ["husband"]}, "then": {"sex": ["m"]}}
+
+
+def test_long_names_that_begin_alike_differ_in_the_list() -> None:
+    begin = "a long name that the questionnaire writes as the question "
+    first, second = list_view.in_short(begin + "one"), list_view.in_short(begin + "two")
+    assert first != second
+    assert len(first) == len(second) == 36
+    assert list_view.in_short("a short name") == "a short name"
 
 
 def test_ticking_and_unticking_a_grid_is_one_rule() -> None:

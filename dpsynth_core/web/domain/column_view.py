@@ -110,7 +110,7 @@ def _details(project: Current, draft: ColumnDraft) -> None:
 def _head(project: Current, draft: ColumnDraft) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
-            st.subheader(literal(draft.name, 60), anchor=False, width="content")
+            st.subheader(literal(draft.name), anchor=False, width="content")
             if draft.use and (origin := ORIGIN_NAMES.get(draft.origin)):
                 st.badge(origin, color="orange" if draft.origin == "data" else "gray")
         _field(draft, "use", draft.use, st.toggle, "Use it")

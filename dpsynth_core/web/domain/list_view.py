@@ -14,7 +14,7 @@ from dpsynth_core.web.domain import domain_table, draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import fields, frame
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.shell.text import literal, one_line
 
 ORIGIN_NAMES = {
     "typed": "typed",
@@ -30,7 +30,7 @@ GROUPS_HELP = (
     "years. You can also write the first values of the groups, separated by commas; or “20 bins” for 20 equal ones. Empty gives a round "
     "width. For codes, write how many there are."
 )
-_NAME_LENGTH = 40
+_NAME_LENGTH = 36
 _CELLS_HELP = "A cell is one value of one column. Every cell gets the same noise: the fewer cells, the more people in each."
 
 
@@ -110,7 +110,7 @@ def _key(project: Current) -> str:
 
 
 def _line(draft: ColumnDraft, is_open: bool) -> str:
-    name = literal(draft.name, _NAME_LENGTH)
+    name = literal(in_short(draft.name))
     if not draft.use:
         return f":gray[:material/remove: {name}]"
     if is_open:
@@ -118,6 +118,12 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
     if draft.most:
         return f":blue[:material/query_stats:] {name}"
     return f":orange[:material/help:] {name}" if _doubtful(draft) else f":green[:material/check:] {name}"
+
+
+def in_short(name: str) -> str:
+    """Return a column's name in at most `_NAME_LENGTH` characters, a long one without its middle: long names often begin alike."""
+    whole, end = one_line(name, 10 * _NAME_LENGTH), _NAME_LENGTH // 2
+    return whole if len(whole) <= _NAME_LENGTH else f"{whole[: _NAME_LENGTH - end - 1]}…{whole[-end:]}"
 
 
 def _doubtful(draft: ColumnDraft) -> bool:
