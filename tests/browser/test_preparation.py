@@ -171,6 +171,29 @@ def test_real_rows_are_watermarked_and_cannot_be_exported(page: Page, server: Se
     assert page.get_by_role("button", name=re.compile("download", re.I)).count() == 0
 
 
+def test_the_watermark_of_compared_columns_is_behind_their_text_and_headings_show_that_they_fold(
+    page: Page, server: Server, tmp_path: Path
+) -> None:
+    in_project(page, server, "Compared")
+    upload(page, tmp_path, "people.csv", PEOPLE)
+    fill(page, "Name of the population", "People compared")
+    press_continue(page, "Domain")
+    page.get_by_role("button", name="Load a codebook").click()
+    codebook = tmp_path / "codebook.csv"
+    codebook.write_text("column,value\nage,30..99\nsex,f\nsex,m\neye,blue\neye,brown\n")
+    page.locator("input[type=file]").first.set_input_files(codebook)
+    settled(page)
+    page.get_by_role("button", name="Compare them now").click()
+    for part in ("list", "fit"):
+        marked = page.locator(f".st-key-zone_curator_{part}")
+        expect(marked).to_be_visible()
+        look = marked.evaluate("e => (s => [s.zIndex, s.backgroundImage])(getComputedStyle(e, '::after'))")
+        assert look[0] == "-1"
+        assert "CURATOR-ONLY" in look[1]
+    for arrow in page.get_by_test_id("stNavSectionHeader").locator("> :last-child").all():
+        assert arrow.evaluate("e => getComputedStyle(e).visibility") == "visible"
+
+
 def test_the_domain_is_edited_in_the_table_and_downloaded(page: Page, server: Server) -> None:
     in_project(page, server, "Edit", "domain", simulated())
     expect(page.get_by_text("96 cells").first).to_be_visible()

@@ -169,7 +169,7 @@ def _shown(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison
     if isinstance(comparison, InputError):
         frame.refused(comparison)
         return ""
-    with frame.watermark(comparison.zone):
+    with frame.watermark(comparison.zone, "fit"):
         return _columns(project, {draft.name: draft for draft in rows}, comparison.value)
 
 
