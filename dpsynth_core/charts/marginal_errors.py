@@ -102,7 +102,7 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
 
 
 def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
-    """Draw the errors of all tables, one line per kind of table.
+    """Draw the errors of all tables of households, one line per kind of table.
 
     Args:
         zoned: Columns as in `overview`, and kind (the key of a kind).
@@ -117,8 +117,11 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)
     tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])
     most = alt.Chart(frame).mark_tick(color=INK, opacity=0.8, thickness=1.5, size=18)
-    layers: list[Drawing] = [most.encode(y=y, x=alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), tooltip=tooltip)]
+    title = _ERROR.replace("People", "Households")
+    layers: list[Drawing] = [most.encode(y=y, x=alt.X("limit:Q", title=title, axis=axis, scale=scale), tooltip=tooltip)]
     if frame["error"].notna().any():
+        joined = alt.Chart(frame).mark_rule(color=INK, opacity=0.35, strokeWidth=1.5)
+        layers.append(joined.encode(y=y, x=alt.X("error:Q", scale=scale), x2="limit:Q", tooltip=tooltip))
         dots = alt.Chart(frame).mark_point(filled=True, size=55, opacity=0.85, color=STRONG)
         layers.append(dots.encode(y=y, x=alt.X("error:Q", scale=scale), tooltip=tooltip))
     layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))

@@ -18,6 +18,8 @@ from dpsynth_core.foundation.zones import Zoned
 
 _LEVEL_LETTERS = 36
 """Number of letters that fit below a heat map on half a page."""
+_LABELLED = 12
+"""Number of slanted labels that fit there."""
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 """The series in the order of their colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
 
@@ -85,7 +87,8 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) 
 
 def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
     axis = {"labelOverlap": "greedy", "labelLimit": 90}
-    below = alt.Axis(labelAngle=_tilt(frame["column"]), **axis)
+    overlap = False if frame["column"].nunique() <= _LABELLED else "greedy"  # which leaves out slanted labels that do not touch
+    below = alt.Axis(labelAngle=_tilt(frame["column"]), **{**axis, "labelOverlap": overlap})
     x = alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=below)
     y = alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis))
     tooltip = hover(row="Row", column="Column", count=("People", form))

@@ -235,6 +235,21 @@ def test_what_is_not_known_reads_as_a_dash_on_hovering() -> None:
     assert "NaN" not in text.replace('"NaN"', "")
 
 
+def test_the_estimate_of_a_table_of_households_is_joined_to_its_limit() -> None:
+    drawn = charts.by_kind(Zoned(Zone.RELEASED, _marginals(kind="first")), 0.05, _KINDS).to_dict()
+    (joined,) = [layer["encoding"] for layer in drawn["layer"] if "x2" in layer["encoding"]]
+    assert (joined["x"]["field"], joined["x2"]["field"]) == ("error", "limit")
+    assert "Households in the wrong group" in json.dumps(drawn)
+    assert "People in the wrong group" not in json.dumps(drawn)
+
+
+@pytest.mark.parametrize(("columns", "overlap"), [(12, False), (13, "greedy")])
+def test_a_few_columns_of_a_pair_are_all_named(columns: int, overlap: object) -> None:
+    cells = [{"row": "r", "column": f"a long label {i}", "row_position": 0, "column_position": i, "count": 1.0} for i in range(columns)]
+    drawn = charts.two_way(Zoned(Zone.RELEASED, pd.DataFrame(cells)), "Pair", limit=1.0).to_dict()
+    assert drawn["encoding"]["x"]["axis"]["labelOverlap"] == overlap
+
+
 def test_true_errors_are_drawn_only_where_there_are_any() -> None:
     assert "true:Q" not in str(charts.overview(Zoned(Zone.RELEASED, _marginals()), 0.05).to_json())
     for draw in (lambda z: charts.marginals(z, 0.05), lambda z: charts.overview(z, 0.05)):
