@@ -83,8 +83,7 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
     if not good:
         return f"The release does not show that {limit} in {'any of ' * (len(table) > 1)}{tables}."
     which = tables.capitalize() if len(table) == 1 else f"All {tables[4:]}" if good == len(table) else f"{good:,} of {tables}"
-    how = ", with 95% confidence for all of them together." if together else f". {PICKED}"
-    return f"{which} can be trusted: {limit}{how}"
+    return f"{which} can be trusted: {limit}, with 95% confidence for {'all of them together' if together else 'each'}."
 
 
 def byline(release: Release) -> str:

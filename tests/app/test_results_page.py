@@ -301,6 +301,8 @@ def test_a_private_table_that_is_gone_is_an_error_with_a_remedy(done: dict[str, 
 def test_rows_are_filtered_by_picked_values(done: dict[str, str]) -> None:
     app = at(done["rows"], "rows")
     assert set(app.dataframe[0].value["sex"]) == {"female", "male"}
+    assert app.dataframe[0].proto.HasField("placeholder")  # a missing value is no “None”, which could be a category
+    assert app.dataframe[0].proto.placeholder == ""
     app = app.selectbox(key="results_filter").select("sex").run()
     app = app.multiselect[0].select("female").run()
     assert set(app.dataframe[0].value["sex"]) == {"female"}

@@ -17,7 +17,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.inference.households import kinds
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
-from dpsynth_core.report.facts import counted
+from dpsynth_core.report.facts import PICKED, counted
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.mechanism import outlook_view
 from dpsynth_core.web.results import claims_view, results_view
@@ -179,7 +179,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             together = confidence.segmented_control("with 95% confidence", list(options), help=_TOGETHER_HELP, **look) == "together"
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
-        st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**")
+        st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**", help=None if together else PICKED)
         rows = quality.against_limit(table, threshold / 100, together).value
         good = rows["good"]
         rows = rows[{"all": good | True, "good": good, "poor": ~good, "inferred": rows["support"].isin([INFERRED, GUESS])}[chosen]]

@@ -129,7 +129,7 @@ def rows(opened: OpenRun) -> None:
         keep = _filter(values, domain[column]) if column else None
     table, number = first_rows(values, column, keep, _ROWS_SHOWN)
     st.caption(f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance.")
-    st.dataframe(table.to_pandas(), hide_index=True, height=420)
+    st.dataframe(table.to_pandas(), hide_index=True, height=420, placeholder="")  # as in the file: “None” can be a value
 
 
 def _filter(values: Rows, attribute: Attribute) -> Filter | None:
