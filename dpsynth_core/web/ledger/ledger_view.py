@@ -92,7 +92,7 @@ def _account(owner: str, account: Spent, books: Sequence[Entry], may_change: boo
     places[0].metric("Spent", f"ε {account.epsilon:.3g}", help=together)
     places[1].metric("Left", f"ε {account.remaining_epsilon:.3g}", help="One more release could spend this much.")
     places[2].metric("Limit", f"ε {numbers.short(account.cap_epsilon)}", help=f"The limit holds at δ {numbers.short(account.cap_delta)}.")
-    places[3].metric("Releases", f"{account.releases:,}", help="This many runs are charged, with those that failed or were cancelled late.")
+    places[3].metric("Charged runs", f"{account.releases:,}", help="Those that failed or were cancelled late are among them.")
     if account.unit is not None:
         st.caption(f"All releases of this population protect {literal(account.unit.words)}. Releases with other protection are refused.")
     if session.in_office():
