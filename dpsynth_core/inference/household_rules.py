@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice, permutations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +76,33 @@ class Rules:
     def can_hold(self, size: int) -> bool:
         """Return whether a household with `size` members can satisfy all rules together.
 
+        A case that is undecided after `SECONDS` counts as possible, and conditions beyond `MOST_LIMITS`
+        are left out.
+        """
+        return int(self._solved(size)[1].status) != INFEASIBLE
+
+    def example(self, size: int) -> dict[tuple[int, str], int]:
+        """Return a household with `size` members that keeps all rules, but for conditions beyond `MOST_LIMITS`.
+
+        Returns:
+            The code of each column, by place (0 for the household, else the member's number from 1)
+            and name; {} if none was found within `SECONDS`.
+        """
+        cells, solved = self._solved(size)
+        if solved.x is None:
+            return {}
+        ends = list(accumulate(cells.values()))
+        return {column: int(np.argmax(solved.x[end - many : end])) for (column, many), end in zip(cells.items(), ends, strict=True)}
+
+    def _solved(self, size: int) -> tuple[dict[tuple[int, str], int], Any]:
+        """Solve the rules for a household of `size` members.
+
         An integer program chooses one value in each column of the household and of each member, and
-        at least one side of each forbidden combination must not be chosen. A case that is undecided
-        after `SECONDS` counts as possible, and conditions beyond `MOST_LIMITS` are left out.
+        at least one side of each forbidden combination must not be chosen.
+
+        Returns:
+            The number of values of each column, by place and name, and SciPy's result, whose `x` is 1
+            for the chosen values of one column after the other.
         """
         from scipy.optimize import LinearConstraint, milp  # a quarter of a second, which one table need not wait for
         from scipy.sparse import csr_array
@@ -92,7 +117,7 @@ class Rules:
         table = csr_array((np.ones(ends[-1]), [*chain(*chosen)], ends), shape=(len(limits), sum(cells.values())))
         held = LinearConstraint(table, *np.array([(least, most) for least, most, _ in limits]).T)
         anything = np.zeros(table.shape[1])
-        return int(milp(anything, constraints=held, integrality=anything + 1, options={"time_limit": SECONDS}).status) != INFEASIBLE
+        return cells, milp(anything, constraints=held, integrality=anything + 1, options={"time_limit": SECONDS})
 
     def _limits(self, size: int) -> Iterator[_Limit]:
         members = range(1, size + 1)
@@ -150,7 +175,8 @@ class Rules:
 
         Members are replaced at random by members of households of the same size, where that breaks
         no more rules; a household that still breaks one after `TRIES` attempts becomes a copy of
-        one that breaks none.
+        one that breaks none. If all break one, the first becomes an example of the rules, and the
+        others its copies.
 
         Args:
             households: Codes, shape (n, columns).
@@ -159,7 +185,7 @@ class Rules:
             rng: Source of randomness.
 
         Raises:
-            InputError: Every household still breaks a rule.
+            InputError: No household that keeps all rules was found.
         """
         wrong = self.broken(households, sizes, members)
         by_size, many = np.argsort(sizes, kind="stable"), np.bincount(sizes)
@@ -176,12 +202,31 @@ class Rules:
             better = now <= wrong[rows]
             members[rows[better]], wrong[rows[better]] = changed[better], now[better]
         rows, good = np.flatnonzero(wrong > 0), np.flatnonzero(wrong == 0)
+        if len(rows) and not len(good) and self._mended(households, sizes, members):
+            good = np.array([0])
         if len(rows) and not len(good):
             problem = "no household was found that keeps to all of them; the budget is spent"
             raise InputError("members.rules", problem, "check that they can hold together")
         chosen = rng.choice(good, len(rows)) if len(rows) else rows
         for codes in (households, sizes, members):
             codes[rows] = codes[chosen]
+
+    def _mended(self, households: Ints, sizes: Ints, members: Ints) -> bool:
+        """Put an example of the rules with members in the place of the first household, of the commonest size that has one.
+
+        Returns:
+            Whether there is one; the arrays are unchanged or broken otherwise.
+        """
+        for size in np.argsort(-np.bincount(sizes, minlength=self.link.most + 1), kind="stable"):
+            if not size or not (found := self.example(int(size))):
+                continue
+            sizes[0] = size
+            households[0] = [found[0, name] for name in self.link.households.names]
+            for place in range(size):
+                members[0, place] = [found[place + 1, name] for name in self.link.members.names]
+            if not self.broken(households[:1], sizes[:1], members[:1]).any():
+                return True
+        return False
 
 
 def _below(numbers: Ints, rng: np.random.Generator) -> Ints:

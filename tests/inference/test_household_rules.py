@@ -111,6 +111,20 @@ def test_rules_can_hold_where_some_household_keeps_to_them(seed: int) -> None:
         assert link.can_hold(size) == (broken[codes.sizes == size] == 0).any(), f"{rules}, {size} members, seed {seed}"
 
 
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_where_every_drawn_household_breaks_a_rule_they_become_copies_of_one_that_keeps_all(most: int) -> None:
+    rules = [{"members_with": {"role": ["0"]}, "exactly": 1}, {"never": {"role": ["0"], "age": ["1", "2"]}}]
+    link = Rules(Link.ruled(HOUSEHOLDS, MEMBERS, most, rules))
+    households, sizes, members = np.zeros((5, 2), int), np.ones(5, int), np.ones((5, most, 2), int)
+    assert link.broken(households, sizes, members).all()
+    link.keep(households, sizes, members, np.random.default_rng(0))
+    assert not link.broken(households, sizes, members).any()
+    for size in range(most + 1):
+        found = link.example(size)
+        assert len(found) == len(HOUSEHOLDS.names) + 1 + size * len(MEMBERS.names)
+        assert found[0, "members"] == size
+
+
 def test_rules_that_no_household_can_keep_are_refused() -> None:
     rules = [{"members_with": {"role": ["0"]}, "exactly": 1}, {"never": {"members": ["0", "1", "2"], "role": ["0"]}}]
     link = Link.ruled(HOUSEHOLDS, MEMBERS, 2, rules)
