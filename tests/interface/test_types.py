@@ -20,7 +20,7 @@ def test_the_printed_programs_pass_a_strict_type_checker(tmp_path: Path) -> None
         blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
         assert blocks
         (tmp_path / f"{Path(page).stem.replace('-', '_').lower()}.py").write_text("\n".join(blocks), encoding="utf-8")
-    wrong = ('dps.plan(0, {}, epsilon=1, seed=3)', 'release.ask("mode")', 'release.ask("mean", "age").frame', "dps.synthesise")
+    wrong = ('dps.plan(0, {}, epsilon=1, sead=3)', 'release.ask("mode")', 'release.ask("mean", "age").frame', "dps.synthesise")
     lines = ["import dpsynth_core as dps", 'release = dps.open("release.zip")', *wrong]
     (tmp_path / "wrong.py").write_text("\n".join(lines), encoding="utf-8")
     options = ("--strict", "--follow-imports=silent", "--config-file=", "--cache-dir", str(tmp_path / "cache"))

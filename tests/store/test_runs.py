@@ -72,7 +72,7 @@ def test_a_refused_spec_costs_nothing(make_spec: Make, project: str, no_workers:
 SUBMITTER = """
 import json, sys, time
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, jobs, runs
+from dpsynth_core.store import accounts, dispatch, runs
 dispatch._launch = lambda *_: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
 time.sleep(max(0.0, gate - time.time()))
@@ -229,7 +229,7 @@ def test_a_zombie_is_dead_and_a_reused_pid_is_not_signalled() -> None:
 
 STUBBORN = """
 import signal, sys, time
-from dpsynth_core.store import jobs
+from dpsynth_core.store import dispatch, jobs
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 dispatch.claim(sys.argv[1]); dispatch.take(sys.argv[1]); jobs.touch(sys.argv[1])
 time.sleep(600)

@@ -233,7 +233,7 @@ def test_the_private_table_is_charged_for_all_trials_before_the_first_is_made(
 
 TAKER = """
 import json, sys
-from dpsynth_core.store import jobs
+from dpsynth_core.store import dispatch, jobs
 dispatch.claim(sys.argv[1])
 print("claimed", flush=True)
 sys.stdin.readline()
