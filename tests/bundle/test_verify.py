@@ -219,10 +219,10 @@ def test_a_forged_number_is_found_though_the_manifest_was_made_anew(change: Call
 
 
 WRITTEN = ["report.html", "DATA_CARD.md", "data_card.json", "errors.csv", "marginals/0001.csv", "codebook.csv", "analysis.ipynb"]
-WRITTEN += listed("BUNDLE_FILES")
+WRITTEN += listed("DESCRIBING_COLUMNS")
 
 
-@pytest.mark.parametrize("name", [*WRITTEN, "explore.html"])
+@pytest.mark.parametrize("name", [*WRITTEN, "explore.html", *listed("STATING_SOURCES")])
 def test_another_word_in_any_file_is_found(name: str) -> None:
     def change(held: dict[str, bytes]) -> None:
         held[name] = held[name].replace(b"2", b"3", 1) if name != "explore.html" else held[name].replace(b'"rows":400', b'"rows":399')
