@@ -83,7 +83,8 @@ def trusted(table: pd.DataFrame, threshold: float, together: bool = False) -> st
     if not good:
         return f"The release does not show that {limit} in {'any of ' * (len(table) > 1)}{tables}."
     which = tables.capitalize() if len(table) == 1 else f"All {tables[4:]}" if good == len(table) else f"{good:,} of {tables}"
-    return f"{which} can be trusted: {limit}, with 95% confidence for {'all of them together' if together else 'each'}."
+    how = ", with 95% confidence for all of them together." if together else ". Each bound holds with 95% confidence."
+    return f"{which} can be trusted: {limit}{how}"
 
 
 def byline(release: Release) -> str:
