@@ -189,9 +189,8 @@ class Final:
     @property
     def total(self) -> Total | None:
         """The number of records as it was released or as an earlier claim measured it; None if it is not known."""
-        of_people = (stated for stated in self.stated.values() if not getattr(stated, "counts_weights", False))
-        totals = (getattr(stated, "total", None) for stated in of_people)
-        return next((total for total in totals if isinstance(total, Total)), self.known)
+        certificate = self.stated.get("certificate")
+        return self.known if certificate is None else certificate.total
 
     def people(self, kernel: SealedKernel) -> Total:
         """Return the number of people, as known or measured with part of the kernel's budget."""

@@ -133,9 +133,13 @@ class RangesMeasured(Claim[RangeErrors]):
         """
         return super().asked(plan) and bool(columns_of(plan))
 
+    def _has_share_alone(self, plan: Asked) -> bool:
+        """Return whether the plan has a share for ranges, but no column that has any."""
+        return super().asked(plan) and not columns_of(plan)
+
     @override
     def check(self, plan: Asked) -> None:
-        if super().asked(plan) and not columns_of(plan):
+        if self._has_share_alone(plan):
             problem = "no column of the workload has an order, so that there are no ranges"
             raise InputError("budget.ranges", problem, "leave it out, or ask for tables of numbers, dates or ordered categories")
 
@@ -192,7 +196,7 @@ class RangesMeasured(Claim[RangeErrors]):
     def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:
         if stated is None:
             few = f"No column has {FEWEST_IN_ORDER} values in an order, so there are no ranges; their share of the budget was not spent."
-            return [few] if super().asked(plan) and not columns_of(plan) else []
+            return [few] if self._has_share_alone(plan) else []
         of = stated.columns[0] if len(stated.columns) == 1 else f"{len(stated.columns):,} columns with an order"
         within = [] if stated.within is None else [f"Of such ranges within a group of another column, {_in_words(stated.within)}"]
         return [f"Of all ranges of {of}, {_in_words(stated.alone)}", *within]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, cast
+from typing import Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -61,7 +61,6 @@ class Measured:
     """
 
     step: float
-    counts_weights: ClassVar[bool] = True  # `total` is no number of people
     total: Total
     sigma: float
     tables: tuple[WeightedTable, ...]
