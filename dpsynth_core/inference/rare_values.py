@@ -142,9 +142,9 @@ class Folding:
                 nothing.
             known: Further counts of single columns, with a variance for each cell.
         """
-        columns = {}
+        columns, rules = {}, _rules(domain)
         for column in with_known(measurements, known) if below > 0 else ():
-            columns[column.clique[0]] = _column(domain, column, below)
+            columns[column.clique[0]] = _column(domain, rules, column, below)
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:
@@ -197,11 +197,11 @@ class Folding:
         return codes
 
 
-def _column(domain: Domain, column: MarginalCounts, below: float) -> ColumnFolding | None:
+def _column(domain: Domain, rules: Sequence[StructuralZeros], column: MarginalCounts, below: float) -> ColumnFolding | None:
     (name,), counts, sigma = column.clique, column.values, np.sqrt(column.variances)
     place, share = np.arange(len(counts)), np.ones(len(counts))
-    free = not any(name in rule.attributes for rule in domain.impossible)
-    for cells, limit in _alike(domain, name):
+    free = not any(name in rule.attributes for rule in rules)
+    for cells, limit in _alike(domain[name], rules):
         folded = _rare(cells, counts, sigma, below, limit)
         held = np.maximum(counts[folded], 0.0)
         if free and len(folded) and counts[folded].sum() < EMPTY * math.sqrt(float(column.variances[folded].sum())):
@@ -234,16 +234,17 @@ def _rare(cells: NDArray[np.intp], counts: Float, sigma: Float, below: float, li
     return np.sort(order[(counts[order] < below * sigma[order]) & (people <= limit.share * counts.sum())])
 
 
-def _alike(domain: Domain, name: str) -> Iterator[tuple[NDArray[np.intp], _Limit]]:
+def _alike(column: Attribute, rules: Sequence[StructuralZeros]) -> Iterator[tuple[NDArray[np.intp], _Limit]]:
     """Yield sets of a column's cells that may be folded together, because all rules treat them alike.
 
     Each comes with its limit. Cells for missing and for other values are not in a set with listed
     values.
     """
-    named = [set(box[rule.attributes.index(name)]) for rule in _rules(domain) if name in rule.attributes for box in rule.boxes]
+    about = [rule for rule in rules if column.name in rule.attributes]
+    named = [set(box[rule.attributes.index(column.name)]) for rule in about for box in rule.boxes]
     sets: dict[tuple[bool, ...], list[int]] = {}
-    for code in range(domain[name].size):
-        sets.setdefault((code >= domain[name].values, *(code in codes for codes in named)), []).append(code)
+    for code in range(column.size):
+        sets.setdefault((code >= column.values, *(code in codes for codes in named)), []).append(code)
     for (spare, *_), codes in sorted(sets.items()):
         yield np.array(codes, dtype=np.intp), SPARE if spare else LISTED
 
