@@ -202,30 +202,28 @@ class Rules:
             better = now <= wrong[rows]
             members[rows[better]], wrong[rows[better]] = changed[better], now[better]
         rows, good = np.flatnonzero(wrong > 0), np.flatnonzero(wrong == 0)
-        if len(rows) and not len(good) and self._mended(households, sizes, members):
-            good = np.array([0])
         if len(rows) and not len(good):
-            problem = "no household was found that keeps to all of them; the budget is spent"
-            raise InputError("members.rules", problem, "check that they can hold together")
+            if not self._put_example(households, sizes, members):
+                problem = "no household was found that keeps to all of them; the budget is spent"
+                raise InputError("members.rules", problem, "check that they can hold together")
+            good = np.array([0])
         chosen = rng.choice(good, len(rows)) if len(rows) else rows
         for codes in (households, sizes, members):
             codes[rows] = codes[chosen]
 
-    def _mended(self, households: Ints, sizes: Ints, members: Ints) -> bool:
-        """Put an example of the rules with members in the place of the first household, of the commonest size that has one.
+    def _put_example(self, households: Ints, sizes: Ints, members: Ints) -> bool:
+        """Put an example of the rules in the place of the first household, and return whether one was found.
 
-        Returns:
-            Whether there is one; the arrays are unchanged or broken otherwise.
+        It has members: as many as most households, if that many can keep the rules.
         """
-        for size in np.argsort(-np.bincount(sizes, minlength=self.link.most + 1), kind="stable"):
-            if not size or not (found := self.example(int(size))):
-                continue
-            sizes[0] = size
-            households[0] = [found[0, name] for name in self.link.households.names]
-            for place in range(size):
-                members[0, place] = [found[place + 1, name] for name in self.link.members.names]
-            if not self.broken(households[:1], sizes[:1], members[:1]).any():
-                return True
+        by_frequency = np.argsort(-np.bincount(sizes, minlength=self.link.most + 1), kind="stable")
+        for size in (int(size) for size in by_frequency if size):
+            if found := self.example(size):
+                sizes[0] = size
+                households[0] = [found[0, name] for name in self.link.households.names]
+                members[0, :size] = [[found[place, name] for name in self.link.members.names] for place in range(1, size + 1)]
+                if not self.broken(households[:1], sizes[:1], members[:1]).any():
+                    return True
         return False
 
 
