@@ -15,8 +15,9 @@ from pathlib import Path
 from dpsynth_core.foundation.errors import ChargedError, InputError
 
 FIELD = "DPSYNTH_HOME"
-OFFICE = "DPSYNTH_LEDGER"
-"""Settings that errors name: the directory of the store, and an office's server, whose ledger is charged in place of the one here."""
+OFFICE, SERVER = "DPSYNTH_LEDGER", "DPSYNTH_DATABASE"
+"""Settings that errors name: the directory of the store, an office's server, whose ledger is charged in place of the one here, and the
+server of the store's database."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 _FULL = ("the disk that it is on is full", "free some space and try again")

@@ -20,9 +20,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.store.connection import CATALOGUE, NEWEST, Rows
-from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
+from dpsynth_core.store.faults import SERVER, BooksLost, InDoubt, StoreFault
 
-VARIABLE = "DPSYNTH_DATABASE"
 _MAKING = 4_931_772
 """Number of the advisory lock held while the tables are created; any number would do."""
 _WAITING: list[tuple[tuple[str, int], Any]] = []
@@ -129,16 +128,16 @@ def address() -> str:
         InputError: The address is invalid, has a password, or leads to another machine without
             proof of its identity.
     """
-    if not (text := os.environ.get(VARIABLE, "")):
+    if not (text := os.environ.get(SERVER, "")):
         return ""
     try:
         found = addresses.read(text)
     except InputError as error:
-        raise InputError(VARIABLE, error.problem, error.remedy) from None
+        raise InputError(SERVER, error.problem, error.remedy) from None
     if found.engine != "postgres":
-        raise InputError(VARIABLE, "it is not the address of a PostgreSQL server", "write it like postgresql://NAME@HOST/DATABASE")
+        raise InputError(SERVER, "it is not the address of a PostgreSQL server", "write it like postgresql://NAME@HOST/DATABASE")
     if _is_far(urlsplit(found.place)):
-        raise InputError(VARIABLE, "its server is another machine, which nothing would prove", "add ?sslmode=verify-full to the address")
+        raise InputError(SERVER, "its server is another machine, which nothing would prove", "add ?sslmode=verify-full to the address")
     return found.place
 
 
@@ -257,7 +256,7 @@ class Connection:
             if not _lost(error):
                 raise
             if written == self._newest or (kept := _is_kept(written)) is None:
-                raise InDoubt(VARIABLE) from None
+                raise InDoubt(SERVER) from None
             if not kept:
                 raise
         return cursor
@@ -268,19 +267,19 @@ class Connection:
         try:
             import psycopg
         except ImportError:
-            raise InputError(VARIABLE, "the package for PostgreSQL is not installed", "run make again") from None
+            raise InputError(SERVER, "the package for PostgreSQL is not installed", "run make again") from None
         try:
             yield
         except psycopg.Error as error:
             state = error.sqlstate or ""
             if state in _SAID:
-                raise StoreFault(VARIABLE, *_SAID[state]) from None
+                raise StoreFault(SERVER, *_SAID[state]) from None
             if state in _DAMAGED:
                 raise BooksLost("its database is damaged, or its tables were changed") from None
             if isinstance(error, psycopg.IntegrityError | psycopg.ProgrammingError):
                 raise
             lost = _lost(error) and not isinstance(error, psycopg.DataError)
-            raise StoreFault(VARIABLE, *(_NO_SERVER if lost else _FAILED)) from None
+            raise StoreFault(SERVER, *(_NO_SERVER if lost else _FAILED)) from None
 
 
 def _opened() -> Any:
@@ -299,13 +298,13 @@ def _opened() -> Any:
     raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
     if raw.info.parameter_status("server_encoding") != "UTF8":
         raw.close()
-        raise InputError(VARIABLE, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
+        raise InputError(SERVER, "its database is not in UTF-8", "name one that was made with ENCODING 'UTF8'")
     if raw.info.server_version >= 170_000:
         raw.execute("SET transaction_timeout = 0")
     ((own_first, others_make),) = raw.execute(_SETTINGS).set_result(-1).fetchall()
     if others_make or not own_first:
         raw.close()
-        raise StoreFault(VARIABLE, *(_BEFORE_OURS if not own_first else _BY_OTHERS))
+        raise StoreFault(SERVER, *(_BEFORE_OURS if not own_first else _BY_OTHERS))
     return raw
 
 

@@ -323,9 +323,10 @@ def _put_back(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError:
-        path.unlink(missing_ok=True)
         if aside.exists():
             aside.replace(path)
+        else:
+            path.unlink(missing_ok=True)
         raise
     finally:
         aside.unlink(missing_ok=True)

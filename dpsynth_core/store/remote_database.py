@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from dpsynth_core.store.faults import SERVER
+
 if TYPE_CHECKING:
     from dpsynth_core.store.postgres import Connection
-
-VARIABLE = "DPSYNTH_DATABASE"
 
 
 def address() -> str:
     """Return the address of the server, or "" for SQLite. Raises InputError as `postgres.address`."""
-    if not os.environ.get(VARIABLE):
+    if not os.environ.get(SERVER):
         return ""
     from dpsynth_core.store import postgres
 

@@ -17,7 +17,7 @@ from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.store import chain, database, dispatch, ledger_head, postgres, sealed_fingerprints
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
-from dpsynth_core.store.faults import BooksLost, StoreFault, explained
+from dpsynth_core.store.faults import SERVER, BooksLost, StoreFault, explained
 from dpsynth_core.store.home import home, now
 from dpsynth_core.store.ledger_head import Head
 from dpsynth_core.store.upgrading import in_order
@@ -90,7 +90,7 @@ def _database() -> tuple[list[str], tuple[Entry, ...]]:
             return [problem], ()
     _anew()
     if still := _look()[0]:
-        raise StoreFault(postgres.VARIABLE, still, "put the newest dump back into an empty database, and name that")
+        raise StoreFault(SERVER, still, "put the newest dump back into an empty database, and name that")
     return [problem], () if chain.check_chain(entries).problem else entries
 
 

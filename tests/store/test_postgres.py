@@ -25,7 +25,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.conversions import rho_from
-from dpsynth_core.store import auditing, balance, chain, charging, database, jobs, ledger, projects, roles
+from dpsynth_core.store import auditing, balance, chain, charging, database, faults, jobs, ledger, projects, roles
 from dpsynth_core.store import postgres as store
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
@@ -41,7 +41,7 @@ from tests.store.test_upgrading import FORMER
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> str:
     address = postgres.new_database()
-    monkeypatch.setenv(store.VARIABLE, address)
+    monkeypatch.setenv(faults.SERVER, address)
     return address
 
 
@@ -70,15 +70,15 @@ def ask(address: str, statement: str) -> list[tuple[Any, ...]]:
 def test_an_address_that_is_none_or_has_a_password_is_refused_and_not_repeated(
     address: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(store.VARIABLE, address)
+    monkeypatch.setenv(faults.SERVER, address)
     with pytest.raises(InputError, match=problem) as refused:
         chain.entries()
-    assert refused.value.field == store.VARIABLE
+    assert refused.value.field == faults.SERVER
     assert "s3cr3t" not in str(refused.value)
 
 
 def test_a_server_that_does_not_answer_is_a_fault_in_our_words(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(store.VARIABLE, "postgresql://somebody@127.0.0.1:1/nowhere")
+    monkeypatch.setenv(faults.SERVER, "postgresql://somebody@127.0.0.1:1/nowhere")
     monkeypatch.setenv("PGPASSWORD", "s3cr3t")
     with pytest.raises(StoreFault, match="does not answer, or does not let this program in") as refused:
         reserve("r1", 0.01)
@@ -101,12 +101,12 @@ def test_an_empty_database_in_a_home_that_was_used_is_a_loss(monkeypatch: pytest
     """Such as that of a home with SQLite whose administrator names a server: what was charged is not there."""
     reserve("r1", 0.01)
     export = chain.entries()
-    monkeypatch.setenv(store.VARIABLE, postgres.new_database())
+    monkeypatch.setenv(faults.SERVER, postgres.new_database())
     with pytest.raises(BooksLost, match="is missing or empty, but it was used before"):
         reserve("r2", 0.01)
     restore("local", "moved to the server", export)
     assert chain.entries()[: len(export)] == export
-    monkeypatch.delenv(store.VARIABLE)
+    monkeypatch.delenv(faults.SERVER)
     with pytest.raises(BooksLost, match="ends with entry 2, but there was an entry 3"):
         reserve("r2", 0.01)
 
@@ -268,7 +268,7 @@ def test_the_role_that_compose_makes_is_no_superuser_and_needs_to_be_none(monkey
         connection.execute("DROP ROLE IF EXISTS studio")
     postgres.tool("psql", postgres.address(), "\\set ON_ERROR_STOP 1\n" + made)
     server = postgres.address().rpartition("/")[0].replace("tester@", "studio@") + "/studio"
-    monkeypatch.setenv(store.VARIABLE, server)
+    monkeypatch.setenv(faults.SERVER, server)
     rights = ask(server, "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls FROM pg_roles WHERE rolname = current_user")
     assert rights == [(False,) * 4]
     with postgres.connect() as connection:
@@ -357,7 +357,7 @@ def test_a_view_of_others_that_hangs_on_ours_is_named_where_it_is_in_the_way(ser
 
 def test_a_database_that_cannot_keep_every_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     place = postgres.new_database("ENCODING 'LATIN1'")
-    monkeypatch.setenv(store.VARIABLE, place)
+    monkeypatch.setenv(faults.SERVER, place)
     with pytest.raises(InputError, match="not in UTF-8"):
         reserve("r1", 0.01)
     assert ask(place, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace") == []
@@ -574,7 +574,7 @@ def test_a_dump_that_is_put_back_is_noticed_and_cannot_undo_a_charge(server: str
     reserve("r2", 0.02)
     touch("r2")
     export, spent = chain.entries(), balance.spent("people").rho
-    monkeypatch.setenv(store.VARIABLE, newer := postgres.new_database())
+    monkeypatch.setenv(faults.SERVER, newer := postgres.new_database())
     postgres.tool("psql", newer, dump)
     assert projects.load("ann", project).name == "census"
     assert "ends with entry 2, but there was an entry 4" in auditing.audit().problem
