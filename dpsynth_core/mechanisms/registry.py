@@ -71,7 +71,7 @@ PRESET, DEFAULT, PAPER = "preset", "default", "paper"
 """A setting of every mechanism, and its values."""
 
 MECHANISMS = extension.OnDemand(
-    {offer.name: offer.default for one in PURPOSES for name in one.mechanisms for offer in _LISTED if offer.name == name}, _made
+    {offer.name: offer.default for one in PURPOSES for offer in _LISTED if offer.purpose == one.name}, _made
 )
 """Mechanisms by name, the recommended one first; all with their default parameters."""
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dpsynth_core.foundation.places import ASSETS
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
-from dpsynth_core.mechanisms.registry import MECHANISMS, PUBLISHED
+from dpsynth_core.mechanisms.registry import PUBLISHED
 
 _TEXTS = ASSETS / "guide"
 
@@ -33,7 +33,7 @@ def mechanism_cards() -> None:
         st.caption(purpose.sentence)
         if purpose.name == LEARNING:
             st.markdown(text(LEARNING))
-        for mechanism in map(MECHANISMS.__getitem__, purpose.mechanisms):
+        for mechanism in map(registry.get, purpose.mechanisms):
             with st.container(border=True):
                 st.markdown(f"#### {mechanism.card.title}")
                 st.markdown(mechanism.card.summary)
