@@ -219,7 +219,7 @@ def _linked(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str,
 
 
 def _further(rng: random.Random, table: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
-    """Return options about published tables, weights and persons."""
+    """Return options about published tables, weights and persons; their columns are added to `table` and `columns`."""
     known = [column for column in columns if "categories" in column and column["kind"] == "categorical"]
     given: dict[str, Any] = {}
     if known and rng.random() < 0.15:
