@@ -83,7 +83,13 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
 
 
 def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = lambda _: None) -> Reproduction:
-    """Run the mechanism again on the published answers of a bundle, with a plan from `feasible`."""
+    """Run the mechanism again on the published answers of a bundle.
+
+    Args:
+        bundle: The bundle.
+        plan: A plan from `feasible`.
+        on_event: Called with each line of the run's history.
+    """
     stated = published(bundle)
     check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
     kept = Kept("", plan.spec, stated.private, stated.transcript, stated.charges)

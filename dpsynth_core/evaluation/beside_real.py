@@ -90,9 +90,9 @@ def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.i
 def _asked(
     domain: Domain, model: Model, people: NDArray[np.int32], target: Target
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
-    """Return for each held-out record whether a model predicts it rightly, and how certain the model is of its guess.
+    """Return, for each held-out record, whether a model predicts it rightly, and the guess's probability.
 
-    Both have shape (records,). The certainty is a probability; it is None for numeric targets.
+    Both have shape (records,). The probability is the model's own; it is None for numeric targets.
     """
     parts = [people[start : start + CHUNK_ROWS] for start in range(0, len(people), CHUNK_ROWS)]
     chunks = [{name: codes[:, place] for place, name in enumerate(domain.names)} for codes in parts]

@@ -107,7 +107,7 @@ class Evidence:
         return Measurement(clique, best.values, math.sqrt(variance / best.values.size), math.sqrt(max(best.variances.values())))
 
     def _part(self, part: Clique) -> tuple[Measurement, NDArray[np.float64]] | None:
-        """Return the average of the measurements that contain the columns `part`, and its residual.
+        """Return (average of the measurements that contain the columns `part`, its residual).
 
         The residual is the part of the averaged table that depends on all these columns at once; it
         sums to zero along each axis. The result is None if no measurement contains the columns.

@@ -187,10 +187,10 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
 
 def _certified(certificate: Certificate | None) -> dict[Clique, tuple[float, float, float, float]]:
-    """Return by table four shares: (best estimate, lower bound, upper bound, joint upper bound).
+    """Return the measured errors by table: (best estimate, lower bound, upper bound, joint upper bound).
 
-    They are shares of people in a wrong cell. Lower and upper bound hold with 95 % confidence for
-    each table by itself, the joint bound for all tables at once. The dict is empty without a
+    An error is the share of people in a wrong cell. Lower and upper bound hold with 95 % confidence
+    for each table by itself, the joint bound for all tables at once. The dict is empty without a
     certificate.
     """
     if certificate is None:

@@ -26,10 +26,10 @@ _SHOWN = 60
 
 
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the settings in which the published specs of some runs differ. Public.
+    """Return the settings in which the published specs of some runs differ. The result is public.
 
-    For domains and workload, a cell is only "no. 1", "no. 2" and so on: runs with the same number
-    have the same one.
+    Domains and workloads are only numbered ("no. 1", "no. 2"): two runs with the same number have
+    the same domain or workload.
 
     Args:
         specs: By name of the run, its published spec.

@@ -409,7 +409,7 @@ class Plan:
 
     @property
     def expected(self) -> Power | None:
-        """The expected numbers of tables that come out good enough.
+        """The expected number of tables whose error will be shown to be small enough, with a range.
 
         It is None if the number of people is unknown, or the mechanism publishes no tables.
         """

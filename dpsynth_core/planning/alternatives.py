@@ -62,7 +62,7 @@ class Way:
     Attributes:
         kind: The part of the plan that it changes.
         what: The change in our own words, without names of columns.
-        power: The expected result of the changed plan.
+        power: The expected numbers of good tables of the changed plan.
         changes: Top-level entries of the spec's document, each in place of the entry with the same
             name.
         allowed: Whether the population's account has enough budget left, as far as known.
@@ -164,7 +164,7 @@ def _good(hope: Power) -> float:
 
 
 def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
-    """Return the plan with another epsilon, and its expected result."""
+    """Return the plan with another epsilon, and its expected numbers of good tables."""
     budget = plan.spec.budget.model_copy(update={"epsilon": epsilon})
     changed = replace(plan, spec=plan.spec.model_copy(update={"budget": budget}), shares=plan.divided(plan.mechanism, budget))
     return changed, expected(changed, facts)
@@ -285,8 +285,8 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:
     """Return whether a change keeps the single columns good.
 
-    It does if the expected share of good single columns is at least as large as without the change,
-    and as a release showed.
+    It does if the expected share of good single columns is not below the share without the change,
+    nor below the share that an earlier release showed.
     """
     return after.share_of_columns >= max(now.share_of_columns, facts.shown)
 

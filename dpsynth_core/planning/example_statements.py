@@ -49,9 +49,10 @@ class Told:
         return QUANTILE * sigma * self.noise
 
     def lost(self, sigma: float) -> bool:
-        """Return whether the 95 % margin is at least as large as the number itself, or for a share as the distance to 0 or 1.
+        """Return whether the 95 % margin of a statement swallows its number.
 
-        Of a share's two distances the larger one counts.
+        It does if the margin is at least as large as the number; for a share, at least as large as
+        its distance to 0 and to 1.
 
         Args:
             sigma: Standard deviation of a cell's noise, in people.

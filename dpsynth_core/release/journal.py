@@ -62,7 +62,11 @@ class Journal:
             self._enter(Progress.measured(step.measurement, step.rho_spent, step.round, step.done))
 
     def finish(self, rho_spent: float) -> None:
-        """Enter in the history that the mechanism has ended; `rho_spent` is the budget spent until then."""
+        """Enter in the history that the mechanism has ended, and report it to `on_event`.
+
+        Args:
+            rho_spent: The budget spent until then.
+        """
         self._enter(Progress("finished", rho_spent=rho_spent, done=1.0, message="the model is final"))
 
     def _enter(self, entry: Progress) -> None:

@@ -108,7 +108,7 @@ class Sample:
 def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progress], None] = lambda _: None) -> Refitted:
     """Return the model of a release, computed again from its answers without the private table.
 
-    It takes about as long as the run did without reading its table.
+    It takes about as long as the run took after its table was read.
 
     Args:
         release: The release.
@@ -118,7 +118,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
 
     Raises:
         InputError: The release has no rows or two linked tables, or this version or machine asks
-            other questions than were answered.
+            questions that differ from the recorded ones.
     """
     if release.row_seed is None:
         raise InputError("release", "it holds answers and no rows, so that it has no model to draw rows from", "ask its noisy tables")

@@ -87,7 +87,7 @@ class ArrowSource(RecordCounts):
         return keyed_counts(columns, form.missing_markers, hierarchy=self.domain[name].hierarchy, same_text=form.same_text)
 
     def _counted(self, new: Callable[[], Counts]) -> Counts:
-        """Return a counter of all counted records; each thread has a counter of its own.
+        """Count all records, on several threads, and return the counter with the sums.
 
         The number of threads is bounded by the processors, the parts and the memory of the counters
         (`COPIED_BYTES`).

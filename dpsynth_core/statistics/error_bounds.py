@@ -59,17 +59,17 @@ class Ratio:
 
 
 def absolute(parts: Sequence[Ratio]) -> Interval:
-    """Return the interval of the error |sum of the ratios in `parts`|.
+    """Return the error |sum of the ratios in `parts`|, with a lower and an upper 95 % bound.
 
-    It is exact to first order in the noise of the numbers of people.
+    Each bound holds by itself, exact to first order in the noise of the numbers of people.
 
-    The upper bound follows the CLs rule (`statistics.naming`): it is the smallest error that
-    measures as small as this one a twentieth as often as an error of 0 does. It fails in 5 % of
-    cases at most. A bound that fails in exactly 5 % would let luck keep limits below the noise;
-    this bound keeps no limit below 2.45 deviations.
+    The upper bound t follows the CLs rule (`statistics.naming`). Let x be the measured error. A
+    true error of t yields a measurement of x or less with a twentieth of the probability that a
+    true error of 0 does. So the bound fails in at most 5 % of cases, and it is never below 2.45
+    standard deviations of the noise: no lucky draw of the noise makes it smaller.
 
-    Each bound holds by itself. Where a number of people does not exceed its noise, nothing is
-    known: the error is NaN and the bounds are 0 and infinity.
+    If a number of people does not exceed its noise, nothing is known: the error is NaN and the
+    bounds are 0 and infinity.
     """
     limits = [part.at_most() for part in parts]
     if not all(map(math.isfinite, limits)):

@@ -227,7 +227,7 @@ def need_bounds(name: str, lower: Any, upper: Any) -> None:
 
 
 def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Return both bounds in the type of the kind.
+    """Return (lower, upper): the bounds of a column, converted to the type of its kind of values.
 
     Raises:
         InputError: A bound is missing, of another type or infinite, or the upper bound is too low.

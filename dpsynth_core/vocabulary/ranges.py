@@ -266,7 +266,7 @@ class Part:
 
 
 def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = None) -> Part:
-    """Return the part of a cell's people whose value is in some spans.
+    """Return the share of a cell's people whose value is in some spans, and the mean of their values.
 
     Args:
         attribute: The column.

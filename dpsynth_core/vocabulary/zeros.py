@@ -462,7 +462,7 @@ class _Reader:
         return tuple(sorted(codes))
 
     def chosen(self, name: str, values: Any) -> Chosen:
-        """Return the cells of a value or list of values, with cells of which a range covers only a part.
+        """Return the cells that a value or list of values selects, and those that a range covers in part.
 
         Raises:
             InputError: The list is empty, a value is unknown, or a range is not valid.

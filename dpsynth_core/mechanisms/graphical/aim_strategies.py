@@ -91,12 +91,12 @@ def _most_noise(columns: Sequence[float]) -> list[float]:
 
 
 def halves_equal(shares: Weights) -> Weights:
-    """Return the columns' shares of the budget if some columns are loud: half divided equally, half as given.
+    """Return the columns' shares of the budget: half divided equally, half in proportion to `shares`.
 
-    The least error of all columns together gives loud columns nearly everything. The others would
-    be so noisy that rounds, which cost as much as a column gets on average, would measure them
-    again instead of tables. With half of that average, a column's noise is at most 1.41 times the
-    noise of a table measured in a round.
+    It is meant for columns of which some weigh far more. The least error of all columns together
+    gives these nearly everything. The others would be so noisy that rounds, which cost as much as a
+    column gets on average, would measure them again instead of tables. With half of that average, a
+    column's noise is at most 1.41 times the noise of a table measured in a round.
 
     Args:
         shares: Share of each column for the least error of all columns together.
@@ -105,9 +105,10 @@ def halves_equal(shares: Weights) -> Weights:
 
 
 def a_tenth_of_those_before(measured: int) -> int:
-    """Return the number of tables that the next round measures, a tenth of those measured so far, at least 1.
+    """Return the number of tables that the next round measures: `measured` // MEASURED_FOR_ONE_MORE, at least 1.
 
-    It is `measured` / MEASURED_FOR_ONE_MORE, rounded down.
+    Args:
+        measured: Number of tables measured so far.
     """
     return max(1, measured // MEASURED_FOR_ONE_MORE)
 

@@ -19,7 +19,7 @@ _MOST_BYTES = 1 << 16
 
 
 def routes() -> list[Route]:
-    """Return the route, for the server's list."""
+    """Return the route by which programs ask the ledger, for the server's list."""
     return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
 
 

@@ -181,7 +181,7 @@ class DownloadFailed(Exception):
 
 
 def routes() -> list[Route]:
-    """Return the route, for the server's list."""
+    """Return the route by which a browser downloads a file of a run, for the server's list."""
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 
 

@@ -59,8 +59,8 @@ class SampleSchedule:
     Attributes:
         samples: Number s of samples that a record should satisfy.
         fresh: Number of samples drawn afresh from Q^{t+1}, shape (T - 1,).
-        gamma: The gamma of the bits by which old samples are kept, shape (T - 1,); NaN for a round
-            whose samples are all fresh.
+        gamma: The gamma_t of each round, shape (T - 1,): an old sample is kept with probability
+            exp(-gamma_t) at most. NaN for a round whose samples are all fresh.
     """
 
     samples: int
@@ -68,9 +68,9 @@ class SampleSchedule:
     gamma: NDArray[np.float64]
 
     def prices(self) -> NDArray[np.float64]:
-        """Return the rho that each round's samples would cost at eta m / N = 1, shape (T - 1,).
+        """Return the rho of each round's samples, in units of (eta m / N)^2, shape (T - 1,).
 
-        The actual cost is this times (eta m / N)^2.
+        eta is the step size of the game, m the rows per person and N the number of rows.
         """
         t = np.arange(1, len(self.fresh) + 1, dtype=np.float64)
         return self.fresh * t**2 / 2 + np.nan_to_num(self.samples * keep_price(self.gamma))
@@ -82,7 +82,7 @@ class GamePlan:
 
     Attributes:
         rounds: Number of rounds T.
-        eta: The eta at which the rounds cost the whole budget.
+        eta: The step size at which the rounds cost the whole budget.
         schedule: The samples of each round.
     """
 
@@ -94,7 +94,8 @@ class GamePlan:
 def all_fresh(rounds: int, samples: int) -> SampleSchedule:
     """Return DualQuery's schedule: s fresh samples after every round but the last.
 
-    T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2).
+    T rounds cost rho = s eta^2 m^2 (T-1) T (2T-1) / (12 N^2), with step size eta, m rows per person
+    and N rows.
 
     Args:
         rounds: Number of rounds T.
@@ -110,7 +111,7 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
 
     Args:
         rounds: Number of rounds T.
-        eta: The eta, of which the number of fresh samples is a function.
+        eta: The step size; a larger one needs more fresh samples in the rounds that keep old ones.
         samples: Number of samples s.
     """
     t = np.arange(1, rounds, dtype=np.float64)
@@ -121,10 +122,12 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
 
 
 def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rho of the bit that decides whether one old sample is kept, at eta m / N = 1.
+    """Return, for each round, the rho of deciding whether one old sample is kept (Lemma 9).
+
+    It is in units of (eta m / N)^2, with step size eta, m rows per person and N rows.
 
     Args:
-        gamma: The gamma of each round.
+        gamma: The gamma_t of each round: a sample is kept with probability exp(-gamma_t) at most.
     """
     return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
 
@@ -133,10 +136,10 @@ def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: 
     """Plan the number of rounds and eta.
 
     Args:
-        scheduled: Returns the schedule for a number of rounds and an eta.
-        people: N / m.
+        scheduled: Returns the schedule for a number of rounds and a step size eta.
+        people: Number of rows N, divided by the rows per person m.
         rho: Budget of the rounds.
-        eta: Smallest eta.
+        eta: Smallest step size.
         most: Largest number of rounds.
 
     Returns:

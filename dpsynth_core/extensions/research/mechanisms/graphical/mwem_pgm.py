@@ -33,9 +33,9 @@ _KEPT = (
 )
 
 def _with_the_rounds(progress: float) -> float:
-    """Return the fraction of the capacity that is open at this fraction of the rounds: the same fraction.
+    """Return the share of the model's capacity that may be used after this share of the rounds: the same share.
 
-    Otherwise an early choice could fill the capacity.
+    If all capacity could be used from the start, an early choice could fill it.
     """
     return progress
 

@@ -90,8 +90,8 @@ class PrivBayes:
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """Return three stages: columns, selections, and tables of the network.
 
-        Every column and every table gets the same share. If the network cannot grow further, its
-        part goes to columns.
+        Every column and every table gets the same share. A run whose network ends early, because no
+        further table is useful, spends what is left on measuring the columns again.
         """
         share, columns = self.measure_share, len(workload.domain)
         each = share / (2 * columns - 1)

@@ -269,10 +269,10 @@ class Exhaustion:
 
     @classmethod
     def of(cls, records: Records) -> Exhaustion:
-        """Return the oracle for these records.
+        """Return the oracle that tries every combination of values that the domain does not forbid.
 
         Raises:
-            ValueError: There are more than MAX_RECORDS combinations of values.
+            ValueError: There are more than MAX_RECORDS combinations, forbidden ones included.
         """
         if not fits(records):
             raise ValueError("too many records to try them all")
