@@ -181,5 +181,5 @@ _CORE: Mapping[str, Maker] = {
 
 @cache
 def _makers() -> Mapping[str, Maker]:
-    """Return the makers of operations whose answers are not numbers with Gaussian noise, by name, with those of extensions."""
+    """Return, by operation name, the makers of core and extensions for answers that are not Gaussian noisy numbers."""
     return dict(_CORE) | {name: maker for audits in extension.audits() for name, maker in audits.GUESSES.items()}

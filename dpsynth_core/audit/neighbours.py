@@ -69,7 +69,10 @@ class InventedTable:
         return scale * others + np.floor(scale * np.sqrt(mine / max(1, self._owned))).astype(np.int64)
 
     def over(self, domain: Domain) -> InventedTable:
-        """Return the table over another domain, as `ValueSource.over` does, for columns of whole numbers."""
+        """Return the same records with their codes in another domain, whose columns are binned whole numbers.
+
+        The codes of this table are taken as the numbers.
+        """
         if domain not in self._over:
             columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
             cells = [np.clip(np.searchsorted(a.edges, column, side="right") - 1, 0, a.values - 1) for a, column in columns]

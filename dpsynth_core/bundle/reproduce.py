@@ -167,11 +167,11 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
 
 
 def _feasible(bundle: Bundle, plan: Plan) -> Plan:
-    """Return the plan as `synthesis.feasible` does, given the stated number of rows.
+    """Check that this machine can carry out the plan for the stated number of rows, and return the completed plan.
 
-    That number matters for several tables of rows. It was unknown when the plan was made, and is
-    known from release.json now. A bundle that states too few rows exceeds the limits of the process
-    that repeats it.
+    The number of rows, from release.json, matters for several tables of rows; it was unknown when
+    the plan was made. A bundle that states too few rows exceeds the limits of the process that
+    repeats it.
 
     Raises:
         CapacityError: The run needs more time or memory than the limits allow.

@@ -56,10 +56,11 @@ class Evidence:
         self._parts = dict[Clique, tuple[Measurement, NDArray[np.float64]] | None]()
 
     def average(self, clique: Clique) -> Measurement | None:
-        """Return the weighted mean of the measurements that contain a marginal, as `released.combined` does.
+        """Return the weighted mean of the measurements that contain a marginal, in records.
 
-        The result is in records. It is None if no measurement contains `clique`. A measurement that
-        already combines all others of this marginal (`spread` is not None) is returned unchanged.
+        The weights are those of `released.combined`. The result is None if no measurement contains
+        `clique`. A measurement that already combines all others of this marginal (`spread` is not
+        None) is returned unchanged.
         """
         part = self._part(clique)
         return self._final.get(clique, part and part[0])

@@ -357,7 +357,8 @@ class Queries:
     def _gather(self, node: int, towards: int | None, wanted: int) -> tuple[list[Table], list[Labels]]:
         """Return the tables whose product at a node is contracted, and the labels of each.
 
-        They are the node's potentials and the messages into it, with the wanted attributes as axes.
+        They are the node's potentials and the messages into it, with the wanted attributes as axes. If
+        a wanted attribute determines other attributes (`Tie`), it takes their place in the labels.
 
         Args:
             node: The node.

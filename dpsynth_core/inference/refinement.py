@@ -229,11 +229,11 @@ def _axis(
 
 
 def linear(places: Sequence[tuple[int, Mapping[int, int]]], attributes: int) -> Places:
-    """Return the places for several positions that depend linearly on codes.
+    """Return the function from codes to several indices, each linear in the codes of a row.
 
     Args:
-        places: For each position, its value at code 0 and its stride for each attribute that
-            matters.
+        places: For each index, its value if all codes are 0, and its stride by attribute; other
+            attributes do not change it.
         attributes: Number of attributes.
     """
     rows = [row for row, (_, strides) in enumerate(places) for _ in strides]

@@ -225,7 +225,11 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
 
 
 def _public(table: Any) -> dict[str, Any]:
-    """Return the part of a spec about a public table; empty without one. Raises InputError if it is no path of a readable file."""
+    """Return the entry of a spec that names a public table; {} if `table` is None.
+
+    Raises:
+        InputError: `table` is not the path of a readable file.
+    """
     if table is None:
         return {}
     if not isinstance(table, str | os.PathLike):

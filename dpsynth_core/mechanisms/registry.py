@@ -1,10 +1,10 @@
-"""The mechanisms that the app and the command line offer: the core's, and those of extensions (`foundation.extension`).
+"""The mechanisms of the core and of extensions (`foundation.extension`), which the app and the command line offer.
 
 **To add a mechanism takes one file and one entry here, or in the manifest of an extension.** Entries are import paths: a mechanism is
 loaded when it is first asked for, so that a run loads its own alone.
 
 Other packages' mechanisms are found by their names, "PACKAGE:NAME" (`foundation.foreign`). Their cards say so wherever they are shown,
-because import rules and tests of ours cannot hold for them.
+because our import rules and tests do not reach them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def linked(link: Link) -> Mechanism:
 
 
 def title(name: str) -> str:
-    """Return the title of a mechanism, also of the one for two linked tables. Raises InputError as `get`."""
+    """Return the title of a mechanism, also of the one for two linked tables. Raises InputError for an unknown name."""
     mechanism = extension.load(LINKED.default) if name == LINKED.name else get(name)
     return cast(str, mechanism.card.title)
 
@@ -122,7 +122,7 @@ def _foreign(name: str) -> Mechanism:
 
 
 def purpose(name: str) -> Purpose:
-    """Return the purpose of the mechanism of this name. Raises InputError as `get`."""
+    """Return the purpose of the mechanism of this name. Raises InputError for an unknown name."""
     mechanism = get(name)
     if mechanism.card.package:
         return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (name,))

@@ -262,10 +262,10 @@ class Plan:
 
     @classmethod
     def stated(cls, spec: Spec) -> Plan:
-        """Return the plan of a new spec: as `of`, but refuse ranges that cut groups.
+        """Check the meaning of every field of a new spec and return its plan; opens no table.
 
-        For rules and criteria sealed by earlier versions, `of` accepts such ranges and takes the
-        groups that lie in them.
+        Ranges in rules and criteria must consist of whole groups of a column's values. `of` accepts
+        other ranges, which earlier versions sealed, and takes the groups that lie in them.
 
         Raises:
             InputError: A field cannot be used; the error names the field.
@@ -430,7 +430,12 @@ class Plan:
 
 
 def _criteria(spec: Spec, workload: Workload, mechanism: Mechanism, link: Link | None) -> tuple[AnyCriterion, ...]:
-    """Return the criteria of a spec, in order. Raises InputError and CapacityError as `read_criteria`."""
+    """Return the criteria of a spec, in order.
+
+    Raises:
+        InputError: An entry is not valid.
+        CapacityError: The criteria need tables that are too large.
+    """
     if not spec.criteria:
         return ()
     from dpsynth_core.claims.criteria.registry import read_criteria  # loaded where a plan has criteria

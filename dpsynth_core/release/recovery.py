@@ -1,7 +1,7 @@
 """A release from a spool, without the private table and without further charges.
 
-A complete transcript gives the whole release, as the run would have written it. If the run ended within the mechanism, there is no model:
-the measurements until then are released as noisy tables without rows, with a statement of that.
+A complete transcript gives the whole release, as the run would have written it. If the run ended within the mechanism, there is no model.
+Then the measurements that were made are released as noisy tables without rows, and the release states this.
 """
 
 from __future__ import annotations

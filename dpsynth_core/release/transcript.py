@@ -483,7 +483,7 @@ def _write(value: Any, numbers: Mapping[int, int]) -> Any:
     Texts, numbers, Booleans and null stay as they are.
 
     Args:
-        value: The answer or a part of it.
+        value: The answer, or a part of an answer.
         numbers: By id() of a measurement, the index by which it is referred to.
     """
     if value is None or isinstance(value, str | bool | int | float):

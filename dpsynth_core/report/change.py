@@ -99,8 +99,8 @@ def texts(domain: Domain, shift: Shift) -> list[str]:
         shift: The change of one cell.
 
     Returns:
-        The cell; its share before and after, as percentages; and the difference with both ends of
-        its interval, in percentage points.
+        Six texts: the cell, its share before, its share after (percentages), their difference, and
+        the lower and upper end of the difference's interval (percentage points).
     """
     cells = {name: (code,) for name, code in zip(shift.table, shift.codes, strict=True)}
     points = (f"{100 * number:+.1f}" for number in (shift.after - shift.before, shift.low, shift.high))
@@ -131,7 +131,7 @@ def html(before: Release, after: Release, found: Change) -> str:
 
 
 def markdown(before: Release, after: Release, found: Change) -> str:
-    """Return the comparison of two releases as Markdown, with the same lines as `html`."""
+    """Return the comparison of two releases as Markdown, with the tables and lines that `html` has."""
     lines = [f"# {plain(_title(before, after))}", "", *_marked([*_whose(before, after), *summary(before, after, found)])]
     head = [_row(TITLES), _row(["---", *["---:"] * (len(TITLES) - 1)])]
     for title, rows in parts(found, before.domain):

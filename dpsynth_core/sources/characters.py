@@ -50,12 +50,12 @@ def folded(text: pa.Array, same: str) -> pa.Array:
 
 
 def fold(text: str, same: str) -> str:
-    """Return one text rewritten as `folded` does."""
+    """Return a text rewritten so that texts that count as the same become equal (`folded`)."""
     return str(folded(pa.array([text], pa.string()), same)[0].as_py())
 
 
 def _plain(text: str, decimal: str) -> str:
-    """Return one text rewritten as `plain` does."""
+    """Return the text of a number, date or time with plain ASCII digits, signs and spaces (`plain`)."""
     seen = re.sub(_DASHES, "-", re.sub(_SPACES, " ", re.sub(_UNSEEN, "", unicodedata.normalize("NFC", text)))).translate(_WIDE)
     digits = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in seen)
     return digits.replace("\u066b", decimal).replace("\u066a", "%").strip()

@@ -343,9 +343,13 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
 
 
 def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all records of a part, in file order. Raises as `blocks`.
+    """Yield these columns of all records of a part, in file order.
 
     The next block is parsed in another thread while the caller works on this one.
+
+    Raises:
+        OSError: A file cannot be opened or read.
+        InputError: A file is not a table in its format.
     """
     with ThreadPoolExecutor(1) as ahead:
         coming: Future[pa.RecordBatch] | None = None

@@ -38,7 +38,7 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
     """Return by column the text values in the first `rows` lines, without numbers and others.
 
-    Raises as `names`.
+    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
     """
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     texts: dict[str, list[str]] = {}
@@ -51,7 +51,7 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all records, in order, as dictionary-encoded text; `_rows` is ignored.
 
-    Raises as `names`.
+    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
     """
     return piece_batches(Piece(str(path)), form, columns)
 
@@ -59,13 +59,17 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
     """Return byte positions at which lines begin, about `every` bytes apart, to cut the file.
 
-    A packed file cannot be divided. Raises as `names`.
+    A packed file cannot be divided. Raises OSError if the file cannot be read, InputError if its
+    encoding leaves the byte order open.
     """
     return [] if packed.is_packed(path) else lines.cuts(path, _writing(path, form), every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield record batches with these columns from a piece of a file. Raises as `names`."""
+    """Yield record batches with these columns from a piece of a file.
+
+    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
+    """
     path = located(piece.file)
     for block in lines.blocks(path, _writing(path, form), None, piece.begin, piece.end):
         records = [_record(line) or {} for line in block.removesuffix(b"\n").split(b"\n")]

@@ -99,7 +99,7 @@ def blocks(path: Location, writing: Writing, size: int | None = None, begin: int
 def cuts(path: Location, writing: Writing, every: int) -> list[int]:
     """Return byte positions at which lines begin, at least `every` bytes apart; 0 is left out.
 
-    The file must not be packed. Raises as `blocks`.
+    The file must not be packed. Raises OSError if it cannot be read.
     """
     size = path.stat().st_size
     places: list[int] = []

@@ -1,4 +1,4 @@
-"""The files of a table: a file alone, or those of a folder in order. Only names of files are used here."""
+"""The files of a table: a single file, or the files of a folder in order. Only names of files are used here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Files:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], form: TableFormat) -> Self:
-        """Return the table file or files at a path. Raises as `table_files`."""
+        """Return the table file or files at a path. Raises InputError and CapacityError as `table_files` does."""
         place = located(path).absolute()
         return cls(tuple(table_files(place)), place if place.is_dir() else None, form)
 

@@ -1,4 +1,4 @@
-"""Which tables there are, and how one is opened: files, a DataFrame, or a table in memory or in a database."""
+"""The opening of tables: files, a DataFrame, a table in memory or a table in a database."""
 
 from __future__ import annotations
 

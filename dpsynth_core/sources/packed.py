@@ -64,7 +64,10 @@ def is_packed(path: Location) -> bool:
 
 
 def size(path: Location, most: int | None = None) -> int:
-    """Return the number of bytes of a text file after unpacking. Raises as reading does.
+    """Return the number of bytes of a text file after unpacking.
+
+    Raises OSError for a packed file that is damaged, CapacityError if it unpacks to far more than a
+    table would.
 
     Args:
         path: The file.

@@ -59,13 +59,16 @@ def check(paths: Sequence[Location], folder: Location | None) -> None:
 
 
 def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schema]:
-    """Return the schema of the table, and then the schema of each file. Raises as `names`.
+    """Return the schema of the table, and then the schema of each file.
 
     The table has the columns of the first file, and those in folder names.
 
     Args:
         paths: The files.
         folder: The folder of the files; None for a single file.
+
+    Raises:
+        InputError: The files cannot be read.
     """
     dataset = _dataset(paths, folder)
     return [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
@@ -74,7 +77,7 @@ def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schem
 def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
     """Return the columns with their types: columns of the first file and of folder names.
 
-    Raises as `names`.
+    Raises InputError if the files cannot be read.
     """
     return _dataset(paths, folder).schema
 

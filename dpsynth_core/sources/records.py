@@ -165,7 +165,7 @@ class RecordCounts(ABC):
     """A base class of sources that pass all counted records of a table through a counter."""
 
     def __init__(self, domain: Domain, records: Records) -> None:
-        """Check the columns of the table. Raises InputError as `Records.check_columns`."""
+        """Check that the table has the domain's columns; raise InputError if not (`Records.check_columns`)."""
         self.domain = domain
         self._records = records
         records.check_columns(domain)
@@ -173,7 +173,7 @@ class RecordCounts(ABC):
     def over(self, domain: Domain) -> Self:
         """Return a source of the same records, encoded in another domain.
 
-        Raises InputError as `Records.check_columns`.
+        Raises InputError if the table lacks a column of that domain (`Records.check_columns`).
         """
         self._records.check_columns(domain)
         other = copy(self)

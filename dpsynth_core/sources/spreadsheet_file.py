@@ -65,14 +65,15 @@ def header(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns, distinct and in order. Raises as `header`."""
+    """Return the names of the columns, distinct and in order. Raises InputError and CapacityError as `header` does."""
     return told_apart(header(path, form))
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all rows that are not blank, as dictionary-encoded text.
 
-    A row is blank if its cells below the header are. Raises as `header`.
+    A row is blank if its cells below the header are. Raises InputError and CapacityError as `header`
+    does.
     """
     cells = _cells(path, form)
     texts, at = _header(cells, form)
@@ -88,7 +89,7 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
     """Return by column the cells of the first `rows` rows that the workbook holds as text.
 
-    Numbers and dates are left out. Raises as `header`.
+    Numbers and dates are left out. Raises InputError and CapacityError as `header` does.
     """
     cells = _cells(path, form)
     texts, at = _header(cells, form)

@@ -1,4 +1,4 @@
-"""How large a simulated stand-in may be, and how strongly its columns may depend on each other (see `simulated`)."""
+"""The limits on a simulated stand-in: its number of rows, and the dependence between its columns (see `simulated`)."""
 
 from __future__ import annotations
 

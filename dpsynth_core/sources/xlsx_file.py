@@ -84,7 +84,13 @@ def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
 
 
 def sheets(path: Path) -> tuple[str, ...]:
-    """Return the names of the sheets in order. Raises as `rows`."""
+    """Return the names of the sheets in order.
+
+    Raises:
+        KeyError: A part of the workbook is lacking.
+        ParseError: The XML is broken.
+        Exception: Errors of `zipfile`.
+    """
     with zipfile.ZipFile(path) as archive:
         return tuple(_found(archive)[1])
 

@@ -85,8 +85,8 @@ def absolute(parts: Sequence[Ratio]) -> Interval:
 def _largest_size(measured: float) -> float:
     """Return the upper CLs bound of the mean |t| of a normal number with deviation 1 that was measured as `measured`.
 
-    It is the smallest t for which a normal number around t with deviation 1 is as near 0 as `measured` 1 - `CONFIDENCE` times as often as
-    one around 0.
+    It is the t for which a normal number around t with deviation 1 is as near 0 as `measured`, or nearer, with 1 - `CONFIDENCE` times the
+    probability that a normal number around 0 has.
     """
     if measured < _NEXT_TO_NOTHING:
         return LUCKY

@@ -1,8 +1,8 @@
-"""How jobs are started, shared among workers, stopped and resumed: what the server and its workers do with `jobs`.
+"""The dispatch of jobs (`jobs`): the server and its workers start, share, stop and resume them.
 
-`pump` judges workers that have died and starts those that may start. It is idempotent, and anyone
-may call it at any time: the server when it starts, every poll of a page, a worker that ends. A job
-whose own process submitted it, a command or a Python program, needs none of this.
+`pump` records the workers that have died and starts jobs that may start. It is idempotent, and
+anyone may call it at any time: the server when it starts, every poll of a page, a worker that ends.
+A job that a command or a Python program runs in its own process is not dispatched.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def started_meanwhile(db: Connection, job: jobs.Job, seen: Collection[str] | Non
 
 
 def claim(job: str) -> Row:
-    """Make this process one of the workers for which the job has places, and return the job's row.
+    """Make this process a worker of a job, in one of the job's free places, and return the job's row.
 
     Raises:
-        jobs.NotMine: No place is left.
+        jobs.NotMine: The job has no free place.
     """
     with transaction() as db:
         changed = db.execute(

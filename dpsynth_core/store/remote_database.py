@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def address() -> str:
-    """Return the address of the server, or "" for SQLite. Raises InputError as `postgres.address`."""
+    """Return the address of the server, or "" for SQLite. Raises InputError if the address cannot be used."""
     if not os.environ.get(SERVER):
         return ""
     from dpsynth_core.store import postgres

@@ -139,10 +139,10 @@ def _names(rules: Iterable[Order]) -> list[str]:
 
 
 def from_first_to_last(rules: Sequence[Order]) -> list[str]:
-    """Return the columns that rules name, each after the columns that must be at most as large.
+    """Return the columns that rules name, sorted so that the lower column of a rule comes before the higher.
 
     Args:
-        rules: Rules without circles.
+        rules: Rules that form no circle.
     """
     names, placed = _names(rules), list[str]()
     while len(placed) < len(names):

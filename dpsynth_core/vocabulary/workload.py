@@ -93,7 +93,7 @@ class Workload:
 
     @cached_property
     def cells(self) -> int:
-        """Number of cells of all marginals together: the number of counting queries, thresholds or not."""
+        """Number of cells of all marginals together, which is the number of counting queries, also with a threshold."""
         return _products({attribute.name: attribute.size for attribute in self.domain}, self.weights)
 
     @cached_property

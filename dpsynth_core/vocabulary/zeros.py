@@ -114,7 +114,10 @@ class StructuralZeros:
 
 
 def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
-    """Return the codes, with that of numbers outside the column if rows show these as missing and missing is among the codes."""
+    """Return the codes, and the code of numbers outside the column if written rows show such numbers as missing.
+
+    That code is added only if the code for missing is among `codes`.
+    """
     if column is None or not other_is_missing(column) or column.missing_code not in codes:
         return codes
     return tuple(sorted({*codes, cast(int, column.other_code)}))
@@ -123,7 +126,7 @@ def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
 def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> StructuralZeros:
     """Return the rule for rows as they are written, which show a number outside its column as empty.
 
-    Where a missing number is impossible, one outside is so too, because rows cannot tell them apart.
+    Where a missing number is impossible, a number outside is impossible too: both are empty in rows.
     """
     names = rule.attributes
     boxes = tuple(tuple(shown_codes(by_name.get(name), codes) for name, codes in zip(names, box, strict=True)) for box in rule.boxes)

@@ -1,4 +1,4 @@
-"""What a fit may know beyond its measurements: the protocol of a prior, and the one without a public table (see `public_prior`)."""
+"""The protocol of priors, which a fit uses in addition to its measurements, and the prior without a public table (see `public_prior`)."""
 
 from __future__ import annotations
 

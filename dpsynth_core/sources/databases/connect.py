@@ -118,13 +118,17 @@ class Connection:
             return self._watched(lambda: list(raw.execute(statement).fetchall()), self._deadline())
 
     def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-        """Yield the records of a SELECT as Arrow batches of these columns. Raises as `rows`.
+        """Yield the records of a SELECT as Arrow batches of these columns.
 
         Args:
             select: The SELECT.
             columns: The columns of the batches, at least one.
             order: The columns by which records are sorted, see `DatabaseTable`.
             decimal: The decimal mark of numbers that become text.
+
+        Raises:
+            InputError: The database refuses the statement, or it takes too long.
+            Interrupted: A signal asked the process to end.
         """
         with closing(self._engine.batches(self.raw, select, columns, order, decimal)) as records:
             deadline = self._deadline()

@@ -224,7 +224,7 @@ class _Row:
         return exp.Try(this=made) if self.dialect == "duckdb" and kind not in _NEVER_FAIL else made
 
     def truth(self, node: exp.Expression) -> exp.Expression:
-        """Return a new condition that is built of allowed parts. Raises as `expression`.
+        """Return a new condition that is built of allowed parts, or raise InputError.
 
         In DuckDB, an expression that is not a truth value is cast with TRY_CAST, because the
         implicit cast would fail for some values.
@@ -234,7 +234,7 @@ class _Row:
         return made if is_one else exp.TryCast(this=made, to=exp.DataType.build("boolean"), safe=True)
 
     def same(self, node: exp.Expression, *arguments: str) -> exp.Expression:
-        """Return a new node of the same kind, whose parts are built anew. Raises as `expression`.
+        """Return a new node of the same kind, whose parts are built anew, or raise InputError.
 
         Args:
             node: The node of the query.
@@ -251,7 +251,7 @@ class _Row:
         return type(node)(**made)
 
     def column(self, node: exp.Column) -> exp.Expression:
-        """Return a node for the column that a name in the query means. Raises as `meant`."""
+        """Return a node for the column that a name in the query means. Raises InputError if the table has no such column."""
         return _column(self.meant(node).name, self.called)
 
     def meant(self, node: exp.Column) -> Column:

@@ -125,7 +125,7 @@ class Scale(ABC):
         return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """Return an upper bound from typed or written input; arguments and errors as `typed`.
+        """Return an upper bound from typed or written input; it takes and raises what `typed` does.
 
         For some kinds a coarse value means its end: of timestamps, a day means its last moment.
         """

@@ -139,7 +139,7 @@ def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
-    """Store loaded columns as `save` does, close the loader's popover, and return whether it succeeded."""
+    """Store loaded columns in the draft, close the loader's popover, and return whether the columns were accepted."""
     st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
     return save(change, origin, rules)
 

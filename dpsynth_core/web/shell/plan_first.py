@@ -30,7 +30,7 @@ _NOTED = "planned"
 
 
 def begin(draft: Draft, columns: Sequence[str]) -> None:
-    """Make `columns` the columns of the draft, and remove its table."""
+    """Make `columns` the columns of the draft, and remove its table and what was stated about the table."""
     wizard = draft.setdefault("wizard", {})
     draft.pop("data", None)
     for name in ("declared", "comparison", "doubts", "stated"):

@@ -109,7 +109,10 @@ class Draws:
         return group, place
 
     def draw_and_remove(self) -> tuple[int, int]:
-        """Draw a member as `draw` does, and remove it from later draws. At least one must be left."""
+        """Draw a member, remove it from later draws, and return its group and its place in the group, counted from 0.
+
+        At least one member must be left.
+        """
         group, place = self.draw()
         self._removed[group] = sorted([*self._removed.get(group, ()), place])
         self._sizes[group] -= 1

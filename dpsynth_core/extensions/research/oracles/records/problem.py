@@ -300,5 +300,5 @@ class Exhaustion:
 
 
 def fits(records: Records) -> bool:
-    """Return whether there are at most MAX_RECORDS combinations of values, possible or not."""
+    """Return whether there are at most MAX_RECORDS combinations of values, forbidden ones included."""
     return math.prod(records.sizes) <= MAX_RECORDS

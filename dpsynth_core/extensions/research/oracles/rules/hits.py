@@ -206,7 +206,7 @@ def all_values(problem: Hits) -> Integers:
 
 
 def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> Integers:
-    """Return the table after a fast transform over subsets: `step` on the two halves along each bit in turn.
+    """Return the table after a fast transform over subsets, which applies `step` to both halves along each bit.
 
     Args:
         table: A number per subset, shape (2^p,).
