@@ -231,6 +231,9 @@ def _run_again(
         files: The files that the process may read.
         on_event: Called with each step.
         opened: Returns the stream for a file, by the file's name.
+
+    Raises:
+        CapacityError: The process exceeds its limits.
     """
     left, made = limits.megabytes << 20, dict[str, Any]()
     stream: BinaryIO = io.BytesIO()

@@ -202,8 +202,9 @@ def plan_of(bundle: Bundle, package: str | None = None) -> Plan:
             to load any, which only a process with limits may do, because that code runs.
 
     Raises:
-        InputError: The spec cannot be read, states a path instead of a file name, or its mechanism
-            belongs to a package that may not be loaded.
+        InputError: The spec cannot be read, or states a path instead of a file name.
+        Missing: Its mechanism belongs to a package that is not installed or may not be loaded; this
+            is an InputError too.
     """
     try:
         spec = Spec.from_json(bundle.document["spec"])

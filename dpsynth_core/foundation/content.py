@@ -98,7 +98,7 @@ class Sink(io.RawIOBase):
         return True
 
     def write(self, part: Any) -> int:
-        """Pass on a part, and return its number of bytes."""
+        """Pass bytes to the function `take`, and return their number."""
         self._take(part)
         number = memoryview(part).nbytes
         self.size += number

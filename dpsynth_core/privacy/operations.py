@@ -138,6 +138,9 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
 
     Returns:
         A function of the view that returns the noisy sums, shaped like the marginal.
+
+    Raises:
+        ValueError: The source cannot answer about persons.
     """
     asked.shape(clique)
     asked.require("roots")
@@ -160,7 +163,7 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
         A function of the view that returns the noisy numbers, shape (cells,).
 
     Raises:
-        ValueError: The cells are of another column.
+        ValueError: The cells are of another column, or the source cannot count in other cells.
     """
     asked.shape(clique)
     asked.require("over")
@@ -185,6 +188,9 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 
     Returns:
         A function of the view that returns the noisy number of records of each released text.
+
+    Raises:
+        ValueError: The source cannot answer about texts.
     """
     asked.shape(clique)
     asked.require("values")
@@ -365,7 +371,8 @@ def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -
         A function of the view that returns the noisy numbers, shape (predictors,).
 
     Raises:
-        ValueError: `predictors` is empty, or one is about a column outside the domain.
+        ValueError: `predictors` is empty, one is about a column outside the domain, or the source
+            cannot apply predictors.
     """
     if not predictors or any(name not in asked.domain for one in predictors for name in one.columns):
         raise ValueError("predictors are about columns of the domain, and there is at least one")

@@ -54,6 +54,9 @@ def _encoded(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation:
     """Return the code of each value of a column; a code may lie outside the attribute's cells.
 
     Each distinct value is encoded once where Arrow can list the distinct values.
+
+    Raises:
+        ValueError: The values of the column are still to be learnt.
     """
     if attribute.most:
         raise ValueError("the cells of this column are not known yet")

@@ -94,6 +94,9 @@ def _work(kind: str, mapped: int, places: Sequence[Location], which: str, *argum
         places: The files.
         which: The name of the generator function.
         *arguments: Its arguments.
+
+    Raises:
+        InputError: The process failed or exceeded its limits while the body used it.
     """
     limits = replace(LIMITS, megabytes=LIMITS.megabytes + mapped)
     files = None if any(isinstance(place, Remote) for place in places) else list(map(str, places))

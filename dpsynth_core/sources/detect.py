@@ -210,9 +210,11 @@ def _encoding(head: bytes, form: TableFormat) -> dict[str, str]:
 
 
 def _division(head: bytes, form: TableFormat, fields: Collection[str]) -> dict[str, Any]:
-    """Return the suggested fields `skip` and `delimiter`, as far as they differ from `form`.
+    """Return the suggested fields `skip` and `delimiter`, where they differ from `form`; {} for no suggestion.
 
-    They are suggested where most lines do not have as many cells as the header.
+    A first line such as "sep=;" states the delimiter and is to be skipped. Otherwise fields are
+    suggested only if most lines do not have as many cells as the header, and if nearly all lines
+    have as many with the suggested fields.
 
     Args:
         head: The first bytes of the file.

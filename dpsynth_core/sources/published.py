@@ -62,7 +62,7 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
 
 @contextmanager
 def _about(field: str) -> Iterator[None]:
-    """Turn errors about a table into errors that name `field`."""
+    """Turn errors of the body about a table into InputErrors whose field begins with `field`."""
     try:
         yield
     except InputError as error:

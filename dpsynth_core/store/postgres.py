@@ -263,7 +263,14 @@ class Connection:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn the server's error codes into messages of ours; let mistakes of this program pass."""
+        """Turn the server's error codes into messages of ours; let mistakes of this program pass.
+
+        Raises:
+            InputError: The package for PostgreSQL is not installed.
+            BooksLost: The database is damaged, or its tables were changed.
+            StoreFault: The server cannot be reached, or fails.
+            psycopg.Error: This program made a mistake in its SQL.
+        """
         try:
             import psycopg
         except ImportError:
@@ -283,7 +290,17 @@ class Connection:
 
 
 def _opened() -> Any:
-    """Return an open connection: one that was kept, unless it was lost meanwhile or leads to another address or process."""
+    """Return an open connection, if possible one from the pool.
+
+    A connection from the pool is not used if it was lost, leads to another address, or was opened
+    by another process.
+
+    Raises:
+        InputError: The database is not in UTF-8.
+        StoreFault: Other roles may create tables in its schema, or the search path puts other names
+            before the server's own.
+        psycopg.Error: The server cannot be reached.
+    """
     import psycopg
 
     while _WAITING:

@@ -52,7 +52,16 @@ def in_order(parts: Iterable[Part]) -> list[Part]:
 
 
 def _step(db: Connection, schema: frozenset[Part], parts: Callable[[Connection], frozenset[Part]]) -> None:
-    """Make a new ledger with the rules of `schema`, copy all entries, and delete the old one, in an open transaction."""
+    """Make a new ledger with the rules of `schema`, copy all entries, and delete the old one, in an open transaction.
+
+    Args:
+        db: Connection of the transaction.
+        schema: The tables and rules that the new version has.
+        parts: Returns the tables and rules of the database.
+
+    Raises:
+        BooksLost: Tables or rules of the database were changed.
+    """
     before = parts(db)
     differ = {part for part in before ^ schema if part.table not in _NEW and not (part.table == "ledger" and _KINDS in part.made)}
     if changed := {part.name for part in differ}:

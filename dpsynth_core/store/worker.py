@@ -77,7 +77,11 @@ def work(row: Row) -> None:
 
 
 def _work_on_sweep(row: Row) -> None:
-    """Check that a sweep's table is still the charged one, and carry out its points as long as any waits."""
+    """Carry out the waiting points of a sweep, after checking that its table is still the charged one.
+
+    If it is another table, or the sweep cannot be carried out, the job is refused, and no point is
+    carried out.
+    """
     job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
     private = sweep.table == PRIVATE
     try:
@@ -164,6 +168,9 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
         run: Id of the run.
         spec: Its sealed spec.
         keep: Called with the release and how long it took.
+
+    Raises:
+        InputError: The table changed after the run was submitted, or cannot be read to its end.
     """
     _record(run, Progress("phase", message="checking the plan"))
     plan = synthesis.plan(spec)

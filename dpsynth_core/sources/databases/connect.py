@@ -243,7 +243,8 @@ class Connection:
     def _failures(self, field: str, problem: str, remedy: str) -> Iterator[None]:
         """Turn errors of the database into an InputError with fixed sentences.
 
-        The database's own message is not repeated, because it may quote a value.
+        The database's own message is not repeated, because it may quote a value. A lack of memory
+        becomes a MemoryError.
 
         Args:
             field: The field of the InputError, unless the cause is known (`_known`).

@@ -185,7 +185,9 @@ def beginning(project: Current) -> None:
 
 
 def _begin(read: Callable[[], Codebook | tuple[str, ...]]) -> None:
-    """Remove a chosen table, and start a plan from columns or from a codebook.
+    """Remove the project's table, and start a plan from columns or from a codebook.
+
+    A codebook about two linked tables is refused. Errors are shown on the page.
 
     Args:
         read: Returns the names of the columns, or the codebook.

@@ -335,7 +335,9 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 
 
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    """Start a sweep and show it. An error is stored, and shown when the page is next drawn.
+    """Start a sweep and show it; refuse if the form changed meanwhile.
+
+    An error is stored, and shown when the page is next drawn.
 
     Args:
         project: The open project.

@@ -137,7 +137,10 @@ class OracleQuery(learners.RuleLearner):
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
     def rounds_for(self, rules: RuleClass) -> int:
-        """Return the number of rounds T: as set, or a default that depends on whether records are enumerated."""
+        """Return the number of rounds T: the parameter `rounds`, or a default if it is not set.
+
+        The default is larger if all combinations of values can be tried than if a solver searches.
+        """
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
 
