@@ -52,9 +52,10 @@ class Accounted:
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Return false-positive and true-positive rates of threshold tests on Gaussian noise with rho `parameter`.
+        """Return (false-positive rates, true-positive rates) of threshold tests on Gaussian noise with rho `parameter`.
 
-        Gaussian noise spends exactly its charge in both accountants.
+        Each is an array with a rate per threshold. Gaussian noise spends exactly its charge in both
+        accountants.
         """
         return ndtr(-_THRESHOLDS), ndtr(math.sqrt(2 * parameter) - _THRESHOLDS)
 
@@ -92,7 +93,10 @@ class Bounded:
         return np.where(tpr > fpr, np.maximum(0.0, np.fmax(rising, falling)), 0.0)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
-        """Return the false-positive and the true-positive rate of randomised response with epsilon `parameter`."""
+        """Return (false-positive rate, true-positive rate) of randomised response with epsilon `parameter`.
+
+        Each is an array of one number, because `Accounted.example` returns many.
+        """
         return np.array([expit(-parameter)]), np.array([expit(parameter)])
 
     def stated(self, parameter: float) -> str:

@@ -58,7 +58,7 @@ class Given:
 
 
 def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
-    """Return a table with the data section by which a spec names it.
+    """Return a table and the data section of a spec that names it.
 
     The first records of a file are read to settle its format.
 

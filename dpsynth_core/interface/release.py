@@ -280,7 +280,7 @@ class Release:
         return io.BytesIO(self._bundle) if isinstance(self._bundle, bytes) else self._bundle.open("rb")
 
     def verify(self) -> Report:
-        """Check the bundle as a recipient would. See `verify`."""
+        """Check the bundle as a recipient would, and return the report of all checks (`verify`)."""
         return verify(self._bundle)
 
     def __repr__(self) -> str:

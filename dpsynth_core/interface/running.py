@@ -32,7 +32,7 @@ _DRAWN: WeakSet[Given] = WeakSet()
 
 @explained_imports()
 def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) -> Release:
-    """Carry out a plan, or return its earlier release for the same table. See `Plan.run`.
+    """Carry out a plan, or return its earlier release for the same table (`Plan.run`).
 
     Args:
         plan: The sealed plan.

@@ -208,7 +208,7 @@ def _as_measured(kernel: SealedKernel, table: Measurement | Residual) -> bool:
 
 
 class _Replay(SealedKernel):
-    """See `replaying`."""
+    """The kernel that `replaying` returns: it answers from a transcript and reads no table."""
 
     def __init__(self, domain: Domain, unit: Unit, meter: Meter, answers: Sequence[RecordedAnswer], paid: Sequence[Event]) -> None:
         super().__init__(Asked(unit, domain), meter)

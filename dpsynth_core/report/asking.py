@@ -139,7 +139,7 @@ class Answers(Sequence[Answer]):
 
 
 def ask(made: Release, asked: Asked) -> Answer | Answers:
-    """Answer a question from a release. See `Release.ask`.
+    """Answer a question from a release, with numbers and sentences (`Release.ask`).
 
     Raises:
         InputError: The release cannot answer the question.

@@ -63,7 +63,14 @@ def _sums(codes: Codes, owner: Integers | None, weights: Floats, size: int) -> F
 
 
 def _reached(codes: Codes, owner: Integers | None, target: Floats, base: Floats) -> Floats:
-    """Return the target with zero in cells that no weighted row is in, scaled to its old sum."""
+    """Return the target with zero in cells that no row of positive weight is in, scaled to its old sum.
+
+    Args:
+        codes: The cell of each row, shape (rows,), or of each member, shape (members,).
+        owner: The row of each member; None if `codes` are of rows.
+        target: The wanted sum of weights in each cell.
+        base: The weight of each row, shape (rows,).
+    """
     reached = np.where(_sums(codes, owner, base, len(target)) > 0, target, 0.0)
     return np.asarray(reached * (target.sum() / reached.sum()) if reached.any() else reached)
 

@@ -149,7 +149,7 @@ def clock_problem() -> str:
 
 
 def citation(run: str) -> dict[str, Any]:
-    """Return what a release states of the ledger, as JSON: its own entry, the unit of privacy, and the cap of its population.
+    """Return a release's reference to the ledger, as JSON: its own entry, the unit of privacy, and the cap of its population.
 
     `earlier_caps` are caps that were replaced after charges existed; `restored` counts how often a
     person accepted a ledger that was not whole; `rules` is the SHA-256 of the house rules at the

@@ -140,7 +140,10 @@ def charged(
 
 
 def citation(run: str, plan: str) -> dict[str, Any]:
-    """Return what a release states of the ledger that was charged for it, here or at the office (`balance.citation`).
+    """Return a release's reference to the ledger that was charged for it, as JSON.
+
+    It has the charge's entry with its hash, the unit of privacy and the cap of the population, and
+    more (`balance.citation`). The ledger is the office's if one is configured, else the local one.
 
     Args:
         run: Id of the run in the ledger.

@@ -92,10 +92,10 @@ class Question:
         return self
 
     def _check_column(self, domain: Domain) -> None:
-        """Check that the column of a mean has numbers, and the column of a median has an order.
+        """Check that the column of a mean or difference of means has numbers, and that of a median an order.
 
         Raises:
-            InputError: It does not.
+            InputError: The column has no numbers, or no order.
         """
         if self.statistic in (MEAN, MEDIAN) or (self.statistic == DIFFERENCE and self.column):
             usable = domain[self.column].ordered if self.statistic == MEDIAN else cell_values(domain[self.column]) is not None

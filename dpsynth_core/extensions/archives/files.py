@@ -13,7 +13,10 @@ from dpsynth_core.release.release import Release
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
-    """Return the files by name, which follow from released values alone.
+    """Return the content of each file by its name: a DDI codebook, a data package and a citation file.
+
+    The data package is left out without rows, the citation file without creators. All files follow
+    from released values alone.
 
     Args:
         release: The release.

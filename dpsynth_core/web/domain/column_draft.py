@@ -250,10 +250,10 @@ def blank(name: str) -> ColumnDraft:
 
 
 def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
-    """Return a new column as its name suggests, which is public, and as its file declares.
+    """Return a new column with the kind and values that its public name suggests or its file declares.
 
-    Columns whose names look like identifiers or free text are not used. Values that the file lists
-    are to be confirmed by the curator.
+    A column whose name looks like an identifier or free text is not used. Values that the file
+    lists are marked as guessed, until the curator confirms them.
 
     Args:
         name: The name of the column.

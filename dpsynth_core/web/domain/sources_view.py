@@ -55,10 +55,10 @@ PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
 def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
-    """Draw the sources that describe all columns at once, and the download of the domain.
+    """Draw the sources that describe all columns at once, the download of the domain, and a switch "As a table".
 
     Returns:
-        Whether to show the columns as a grid.
+        Whether the switch is on, so that the columns are shown as a grid.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
