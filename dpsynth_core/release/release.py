@@ -254,7 +254,7 @@ class Release:
     def statements(self) -> Statements:
         """The release's statements about itself in the form by which its quality is judged (`evaluation.quality`)."""
         link = self.plan.link
-        declared = {} if link is None else {name: one for one in link.told for name in (one.name, link.other(one.name))}
+        declared = {} if link is None else {name: one for one in link.member_columns for name in (one.name, link.other(one.name))}
         members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}
         computed = declared.keys() - members  # of households: no cell of a table is read for them
         spread = {name for name, one in self.inside.items() if one.is_spread and self.domain[name].other_as is None}

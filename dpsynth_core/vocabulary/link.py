@@ -131,7 +131,7 @@ class Link:
         return f"members alike in {name}"
 
     @cached_property
-    def told(self) -> tuple[Attribute, ...]:
+    def member_columns(self) -> tuple[Attribute, ...]:
         """The columns of a member in a record, without a cell for absent members.
 
         These are the member's own columns and, for each, the number of members alike (`alike`).
@@ -152,8 +152,8 @@ class Link:
         The last cell of each column of a member is for an absent member. Rules hold for the two
         members in both orders.
         """
-        one = [_with_nobody(attribute, attribute.name) for attribute in self.told]
-        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.told]
+        one = [_with_nobody(attribute, attribute.name) for attribute in self.member_columns]
+        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.member_columns]
         mirror, name = self.mirrored, self.swapped
         swapped = [replace(rule, attributes=mirror(rule.attributes), target=name.get(rule.target, rule.target)) for rule in self.rules]
         rules = dict.fromkeys((*self.rules, *(rule for rule in swapped if self.most > 1)))
@@ -181,7 +181,7 @@ class Link:
     @cached_property
     def swapped(self) -> dict[str, str]:
         """The counterpart of each column of a member: the same column of the other member of the record."""
-        pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.told]
+        pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.member_columns]
         return dict(pairs) | {other: name for name, other in pairs}
 
     def mirrored(self, clique: Clique) -> Clique:
@@ -218,7 +218,7 @@ class Link:
         Yields:
             The number of equal records that each pair stands for, and the codes of the pairs.
         """
-        nobody = np.array([attribute.size for attribute in self.told], dtype=np.int32)
+        nobody = np.array([attribute.size for attribute in self.member_columns], dtype=np.int32)
         for size in range(self.most + 1):
             chosen = np.flatnonzero(sizes == size)
             absent = np.broadcast_to(nobody, (len(chosen), len(nobody)))
