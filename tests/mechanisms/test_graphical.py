@@ -12,7 +12,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.junction_tree import junction_tree, mask_of
 from dpsynth_core.inference.model import labels_of
 from dpsynth_core.inference.smoothing import Columns
-from dpsynth_core.mechanisms.graphical.models import Capacity, Selecting, apart, fit
+from dpsynth_core.mechanisms.graphical.models import Capacity, Selecting, fit, unrelated_tables
 from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.mechanisms.registry import MECHANISMS, configured, get
@@ -160,4 +160,4 @@ def test_a_pool_knows_which_tables_are_apart_as_the_rule_says() -> None:
     every = [clique for k in (1, 2, 3) for clique in all_kway(DOMAIN, k).weights]
     pool = Capacity(DOMAIN, 1.0).pool(every)
     for chosen in every:
-        assert [clique for clique, left in zip(every, pool.apart(chosen), strict=True) if left] == apart(chosen, every)
+        assert [clique for clique, left in zip(every, pool.unrelated(chosen), strict=True) if left] == unrelated_tables(chosen, every)

@@ -152,7 +152,7 @@ class Aim(AimParameters):
                     answers = {r: answers[r] for r in pool.tables} if answers else start.candidates.answers(model, pool.tables)
                     selecting = self._selecting(start, model, answers, budget)
                 choices.append(selecting.draw(among))
-                among &= pool.apart(choices[-1].clique)
+                among &= pool.unrelated(choices[-1].clique)
                 # line 15: measure it
                 measurements += yield from measure(kernel, number, [choices[-1].clique], budget.sigma)
                 record.add(choices[-1], measurements[-1])

@@ -28,7 +28,17 @@ from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
-from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Answers, Capacity, Choice, Selections, apart, choose, columns_too_large
+from dpsynth_core.mechanisms.graphical.models import (
+    FINAL,
+    ROUGH,
+    Answers,
+    Capacity,
+    Choice,
+    Selections,
+    choose,
+    columns_too_large,
+    unrelated_tables,
+)
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import DEARER, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
@@ -274,7 +284,7 @@ class Households:
                     told = both.of(every, first.setdefault(chosen, answers[chosen]))
                 for part in parts:
                     part.take(told, spent)
-                pool, tables = apart(chosen, pool), tables + 1
+                pool, tables = unrelated_tables(chosen, pool), tables + 1
                 if last:
                     break
             for part in parts:

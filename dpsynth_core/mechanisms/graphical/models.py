@@ -119,7 +119,7 @@ class Pool:
         """Return the pool of the tables where `some` is True, shape (tables,)."""
         return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
-    def apart(self, chosen: Clique) -> Booleans:
+    def unrelated(self, chosen: Clique) -> Booleans:
         """Return, for each table of the pool, whether the chosen table is uninformative about it, shape (tables,).
 
         That is so if the two share at most one column and the table is not a single column of the
@@ -129,7 +129,7 @@ class Pool:
         return np.asarray(shared < np.minimum(2, self._width))
 
 
-def apart(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
+def unrelated_tables(chosen: Clique, tables: Iterable[Clique]) -> list[Clique]:
     """Return the tables that share at most one column with the chosen table and are not one of its columns.
 
     A measurement of the chosen table says nothing about the dependence in these.
