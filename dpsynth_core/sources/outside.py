@@ -98,7 +98,7 @@ def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | Non
         rows += batch.num_rows
         for attribute in domain:
             name, column = attribute.name, batch.column(batch.schema.get_field_index(attribute.name))
-            absent, strange = apart(attribute, column, form.notation)
+            absent, strange = missing_and_outside(attribute, column, form.notation)
             missing[name] += int(absent.sum())
             beyond[name] += int(strange.sum())
             rounded[name] += _rounded(attribute, column, form.notation)
@@ -126,7 +126,7 @@ def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
 
     They are unlisted, beyond the bounds or unreadable; missing values are not among them.
     """
-    return int(apart(attribute, column, notation)[1].sum())
+    return int(missing_and_outside(attribute, column, notation)[1].sum())
 
 
 def missing_label(attribute: Attribute) -> str:
@@ -150,7 +150,7 @@ def outside_label(attribute: Attribute) -> str:
     return attribute.cell_labels()[attribute.code_for_unlisted]
 
 
-def apart(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
+def missing_and_outside(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
     """Return two masks over the rows, shape (rows,): missing values, and values outside the domain."""
     if attribute.most:
         return _unreadable(attribute, column, notation)

@@ -19,7 +19,7 @@ from dpsynth_core.sources.codec import encode_column, floats
 from dpsynth_core.sources.detect import public_format
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.opening import TableSource, opened
-from dpsynth_core.sources.outside import apart
+from dpsynth_core.sources.outside import missing_and_outside
 from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -137,7 +137,7 @@ def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: s
         InputError: A value is missing and the domain has no cell for that, or it does not name
             exactly one cell.
     """
-    absent, unlisted = apart(attribute, column, form.notation)
+    absent, unlisted = missing_and_outside(attribute, column, form.notation)
     if absent.any() and not attribute.missing:
         problem = f"a value of its column {shown(attribute.name)} is missing, and the domain has no cell for that"
         raise InputError(field, problem, "leave the line out, or name its value")
