@@ -27,7 +27,7 @@ TOTAL_SHARE = 0.01
 """Share of rho for the number of people where it is secret and no table contains it; the papers take it as known. At eps = 1, delta = 1e-9:
 sigma = 58.
 """
-DEARER = 2.0
+ANNEALING = 2.0
 """Largest factor by which a round costs more after an uninformative one; in the papers four, for half the noise."""
 LEAST_ROWS, MOST_ROWS = 1_000, 100_000
 """Bounds of the number of rows that are moved towards tables."""
@@ -111,17 +111,17 @@ class RoundBudget:
         return self.spending(kernel.rho_left, measure_share, kernel.unit.marginal_l2, kernel.selection_price), True
 
     def annealed(self, rho_left: float, reserve: float, most: float) -> RoundBudget:
-        """Return the round that follows an uninformative one: more expensive and more precise (`dearer`).
+        """Return the round that follows an uninformative one: more expensive and more precise (`annealing_factor`).
 
         Args:
             rho_left: Remaining budget.
             reserve: Number of rounds that must stay affordable.
             most: Largest factor by which the cost may grow.
         """
-        return self.sharper(math.sqrt(dearer(self.rho, rho_left, reserve, most)))
+        return self.sharper(math.sqrt(annealing_factor(self.rho, rho_left, reserve, most)))
 
 
-def dearer(rho: float, rho_left: float, reserve: float, most: float) -> float:
+def annealing_factor(rho: float, rho_left: float, reserve: float, most: float) -> float:
     """Return the factor by which a round after an uninformative one costs more.
 
     It is `most`, or less if only a smaller factor leaves `reserve` rounds affordable, but at least

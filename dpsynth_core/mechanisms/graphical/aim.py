@@ -165,7 +165,7 @@ class Aim(AimParameters):
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             # line 17: anneal
             if 2 * sum(choice.taught_little(model) for choice in choices) >= len(choices):
-                budget = budget.annealed(kernel.rho_left, self.reserve_rounds, self.strategies.dearer)
+                budget = budget.annealed(kernel.rho_left, self.reserve_rounds, self.strategies.annealing)
         details = {"rounds": number, "model_size_mb": start.capacity.used_mb(start.cliques(measurements)), **prior.details()}
         considered = {r: seen for r, seen in record.considered.items() if r not in start.candidates.finer}
         finished = model if kernel.domain is domain else OfColumns(model, domain)

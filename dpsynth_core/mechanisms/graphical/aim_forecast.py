@@ -20,7 +20,7 @@ from dpsynth_core.mechanisms.graphical.aim_strategies import COLUMNS_ALONE, MEAS
 from dpsynth_core.mechanisms.graphical.grouping import tables_with_groups
 from dpsynth_core.mechanisms.graphical.models import BYTES_PER_CELL, MEGABYTE, columns_too_large, none_fits
 from dpsynth_core.mechanisms.mechanism import Forecast
-from dpsynth_core.mechanisms.rounds import dearer, sigma_for
+from dpsynth_core.mechanisms.rounds import annealing_factor, sigma_for
 from dpsynth_core.vocabulary.blocks import TABLE_BYTES
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
@@ -311,4 +311,4 @@ def _spent(domain: Domain, candidates: Sequence[Clique], rho: float, people: flo
         left, number = left - cost, number + 1
         yield 1 - left
         if shown <= HALF_NORMAL * sigma_for(spending.aim.measure_share * cost * rho, 1.0) * small:
-            cost *= dearer(cost, left, spending.aim.reserve_rounds, spending.aim.strategies.dearer)
+            cost *= annealing_factor(cost, left, spending.aim.reserve_rounds, spending.aim.strategies.annealing)

@@ -21,7 +21,7 @@ from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, ROUGH, WEIGHTS_KEPT
 from dpsynth_core.mechanisms.mechanism import AT_LEAST, CHOOSING, CHOSEN, COUNTING, DEPENDENCE, LEFT, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
-from dpsynth_core.mechanisms.rounds import DEARER, TOTAL_SHARE, Division, equal_shares, least_error_shares
+from dpsynth_core.mechanisms.rounds import ANNEALING, TOTAL_SHARE, Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
@@ -179,7 +179,7 @@ class Strategies:
         fitting: How models are fitted.
         levels: Returns the levels of columns whose ranges are asked for.
         planned: Largest number of tables that are measured before any round.
-        dearer: Largest factor by which the next round may cost more after one that taught little.
+        annealing: Largest factor by which the next round may cost more after one that taught little.
     """
 
     divide: Division = least_error_shares
@@ -190,12 +190,12 @@ class Strategies:
     fitting: models.Fitting = models.Fitting(between=ROUGH)
     levels: Callable[[Domain, Collection[str]], Levels] = levels_of
     planned: int = FEW
-    dearer: float = DEARER
+    annealing: float = ANNEALING
 
 
 PRINTED = Strategies(
     equal_shares, as_workload_weighs, noise_in_all_cells, one_a_round, float("inf"), models.FITTED_AS_PRINTED, without_levels,
-    planned=0, dearer=4.0,
+    planned=0, annealing=4.0,
 )
 """Algorithms 2, 3 and 4."""
 
@@ -333,7 +333,7 @@ OURS = Card(
         "Columns whose ranges are asked for are measured in groups of neighbours of several sizes too; the paper measures tables.",
         "Rare values that noise hides are one to the model, and finished rows are moved towards it; the paper has neither.",
         f"A round measures one table for each {MEASURED_FOR_ONE_MORE} before it; the paper's rounds measure one.",
-        f"A round after one that taught little costs up to {DEARER:g} times as much; the paper's 4 times.",
+        f"A round after one that taught little costs up to {ANNEALING:g} times as much; the paper's 4 times.",
         f"Up to {FEW} tables are measured at once, for {PLANNED:.0%} of what columns leave, where one model holds them and noise would put "
         "no more people in a wrong cell than independent columns would, and hide none of them; tables of a column that noise would make "
         "far worse than the others are left to rounds, and columns beside it divide half of their budget equally. The paper selects each.",

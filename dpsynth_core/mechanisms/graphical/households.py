@@ -40,7 +40,7 @@ from dpsynth_core.mechanisms.graphical.models import (
     unrelated_tables,
 )
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import DEARER, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import ANNEALING, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -292,7 +292,7 @@ class Households:
             yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
             last = last or not choices
             if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):
-                budget = budget.annealed(kernel.rho_left, RESERVE, DEARER)
+                budget = budget.annealed(kernel.rho_left, RESERVE, ANNEALING)
         details = {"rounds": number, "model_size_mb": sum(part.used_mb for part in parts)}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
         one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
