@@ -148,7 +148,7 @@ class _Tables:
         surplus[-1] = 0.0
         self.surplus = surplus.astype(np.float32)
         both = [*ways, *(replace(way, member=way.other, other=way.member) for way in ways if way.other)]
-        self._beside = self._together([way for way in both if way.household or way.other])
+        self._with_others = self._together([way for way in both if way.household or way.other])
         self._of_column = [self._together([way for way in both if column in way.member], column) for column in range(members.shape[2])]
 
     def _together(self, ways: Sequence[_Way], column: int = -1) -> list[_Ways]:
@@ -210,7 +210,7 @@ class _Tables:
         step = [part.step for part in parts for _ in range(1 if part.other is None else self.members.shape[1])]
         return first, np.where(first == self.nowhere, 0, np.concatenate([np.zeros((0, 1), dtype=np.int64), *step]))
 
-    def beside(self, rows: Ints, members: Ints, place: Ints) -> Ints:
+    def cells_with_others(self, rows: Ints, members: Ints, place: Ints) -> Ints:
         """Return the positions of cells that depend on a member's household or its other members, (cells, rows).
 
         Cells of tables about the member alone are left out, because an exchange of members cannot
@@ -222,7 +222,7 @@ class _Tables:
                 household.
             place: Place that the member takes; the members at other places stay.
         """
-        return self._joined(self._cells(self._beside, rows, members, place), rows)
+        return self._joined(self._cells(self._with_others, rows, members, place), rows)
 
     def numbered(self, rows: Ints, place: Ints, column: int, codes: Ints) -> Ints:
         """Return the positions of the cells that count households by how many members have a code.
@@ -387,14 +387,14 @@ def _exchange(tables: _Tables, rows: Ints, rng: np.random.Generator) -> None:
         rng: Source of randomness.
     """
     place = (rng.random(len(rows)) * tables.sizes[rows]).astype(np.int64)
-    held = tables.beside(rows, tables.members[rows, place], place)
+    held = tables.cells_with_others(rows, tables.members[rows, place], place)
     missed = tables.leaving(held).sum(axis=0)
     half = int(UNHAPPY * len(rows)) // 2
     some = rng.permutation(np.argsort(missed, kind="stable")[: 2 * half]).reshape(2, half)
     pair, place = rows[some], place[some]
     members = tables.members[pair, place]
     leaving = [*held[:, some].transpose(1, 0, 2)]
-    entering = [tables.beside(*one) for one in zip(pair[::-1], members, place[::-1], strict=True)]
+    entering = [tables.cells_with_others(*one) for one in zip(pair[::-1], members, place[::-1], strict=True)]
     for column in tables.numbers:
         for home in (0, 1):
             codes = members[[home, 1 - home], :, column].T  # of the one that goes, and of the one that comes
