@@ -197,9 +197,9 @@ class GraphicalModel:
         codes = self.folding.codes(refined(domain, probabilities, generated, marginals, rng), rng)
         if not columns.published:
             return codes
-        from dpsynth_core.inference.publishing import kept  # loaded for published tables alone
+        from dpsynth_core.inference.publishing import matched_to_published  # loaded for published tables alone
 
-        return kept(columns, codes, rng)
+        return matched_to_published(columns, codes, rng)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
         """Return the cliques whose exact marginals are too expensive: each takes `FAR` multiplications or more.

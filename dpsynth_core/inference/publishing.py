@@ -17,7 +17,7 @@ TRIES = 20
 """Number of redraws of rows that must not have the value that is missing elsewhere."""
 
 
-def kept(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
+def matched_to_published(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
     """Return rows that match the published tables up to rounding, with as few changed values as needed.
 
     The table with the most columns comes first. Each further table changes only columns that no
@@ -33,7 +33,7 @@ def kept(domain: Domain, codes: Codes, rng: np.random.Generator) -> Codes:
     codes = codes.copy() if domain.published else codes
     for table in _in_order(domain):
         if free := [name for name in table.columns if name not in fixed]:
-            _keep(domain, codes, table, free, rng)
+            _match(domain, codes, table, free, rng)
             fixed.update(free)
     return codes
 
@@ -42,7 +42,7 @@ def _in_order(domain: Domain) -> list[PublishedTable]:
     return sorted(domain.published, key=lambda table: -len(table.columns))
 
 
-def _keep(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], rng: np.random.Generator) -> None:
+def _match(domain: Domain, codes: Codes, table: PublishedTable, free: list[str], rng: np.random.Generator) -> None:
     """Change the `free` columns of rows, in place, until they match one published table.
 
     Its other columns stay, so that the table's shares hold within each cell of these.
@@ -101,7 +101,7 @@ def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
 
 
 def most_off(domain: Domain, rows: int) -> list[float]:
-    """Return, for each published table, an upper bound on the error of a cell after `kept`, in rows.
+    """Return, for each published table, an upper bound on the error of a cell after `matched_to_published`, in rows.
 
     The bound is 1, for rounding, where the table shares no column with an earlier one. Otherwise it
     adds the bound of an earlier table with all shared columns, and the difference of the two

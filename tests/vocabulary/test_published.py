@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsynth_core.inference.estimation import Stopping, estimate
-from dpsynth_core.inference.publishing import impossible_rows, kept, most_off, rows_off
+from dpsynth_core.inference.publishing import impossible_rows, matched_to_published, most_off, rows_off
 from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Measurement
@@ -115,7 +115,7 @@ def test_rows_have_the_published_counts_rounded(seed: int, n: int, which: str) -
     census = rng.dirichlet(0.5 * np.ones(12)).reshape(2, 3, 2)
     domain = replace(DOMAIN, published=tuple(of(census, *names) for names in which.split()))
     rows = np.stack([rng.integers(0, size, n) for size in domain.sizes(domain.names)], axis=1).astype(np.int32)
-    made = kept(domain, rows, rng)
+    made = matched_to_published(domain, rows, rng)
     assert made.shape == rows.shape
     for distance, most in zip(rows_off(domain, made), most_off(domain, n), strict=True):
         assert distance <= most - published.AGREE * n * (most > 1) + 1e-6  # these agree
@@ -124,8 +124,8 @@ def test_rows_have_the_published_counts_rounded(seed: int, n: int, which: str) -
 def test_rows_that_keep_already_stay_as_they_are() -> None:
     rows = np.array([[0, 1, 0], [1, 2, 1], [0, 0, 1], [1, 1, 0]], dtype=np.int32)
     domain = replace(DOMAIN, published=(PublishedTable(("a",), np.array([0.5, 0.5]), "x"),))
-    assert (kept(domain, rows, np.random.default_rng(0)) == rows).all()
-    assert kept(DOMAIN, rows, np.random.default_rng(0)) is rows
+    assert (matched_to_published(domain, rows, np.random.default_rng(0)) == rows).all()
+    assert matched_to_published(DOMAIN, rows, np.random.default_rng(0)) is rows
 
 
 def test_no_row_becomes_impossible() -> None:
@@ -134,10 +134,10 @@ def test_no_row_becomes_impossible() -> None:
     domain = Domain(DOMAIN.attributes, (rule,), published=(PublishedTable(("a",), np.array([0.7, 0.3]), "x"),))
     rows = np.stack([np.ones(1000), rng.integers(0, 3, 1000), np.zeros(1000)], axis=1).astype(np.int32)
     rows[rng.random(1000) < 0.15, 1] = 2  # 40% or so are of the value that does not go with a = 0
-    made = kept(domain, rows, rng)
+    made = matched_to_published(domain, rows, rng)
     assert not impossible_rows(domain, made).any()
     changed, possible = int((made[:, 0] == 0).sum()), int((rows[:, 1] != 2).sum())
-    assert possible < 700  # so that the table cannot be kept
+    assert possible < 700  # so that the table cannot be matched
     assert changed <= possible
     assert changed > 0.95 * possible  # a row is drawn again and again: each time one of two or more of those that are left
     assert rows_off(domain, made) == [pytest.approx(700 - changed)]
