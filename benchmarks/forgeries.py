@@ -35,7 +35,7 @@ from dpsynth_core.bundle import pack, unpack, verify
 from dpsynth_core.bundle.reproduce import feasible, repeated, replayed
 from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY
 from dpsynth_core.claims.registry import CLAIMS
-from dpsynth_core.foundation.content import Content, held
+from dpsynth_core.foundation.content import Content, in_memory
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.graphical.households import Households, workload
 from dpsynth_core.planning.plan import INSIDE, LEARNING
@@ -361,11 +361,11 @@ def packed(release: Release) -> dict[str, bytes]:
 
 
 def _zipped(files: Mapping[str, bytes], manifest: bool = True) -> bytes:
-    held_files: dict[str, Content] = {name: held(content) for name, content in files.items() if not (manifest and name == pack.MANIFEST)}
+    members: dict[str, Content] = {name: in_memory(content) for name, content in files.items() if not (manifest and name == pack.MANIFEST)}
     if manifest:
-        held_files[pack.MANIFEST] = held(pack.manifest({name: content.digest for name, content in held_files.items()}))
+        members[pack.MANIFEST] = in_memory(pack.manifest({name: content.digest for name, content in members.items()}))
     out = io.BytesIO()
-    pack.zipped(held_files, out)
+    pack.zipped(members, out)
     return out.getvalue()
 
 
@@ -407,7 +407,7 @@ def _copied(release: Release, document: Document) -> dict[str, bytes] | None:
 def _rerun(_release: Release, document: Document) -> dict[str, bytes] | None:
     """All of it anew by the mechanism. None where that cannot be done."""
     with suppress(Exception):
-        bundle = unpack.Bundle({releases.DOCUMENT: held(releases.written(document))}, document, "")
+        bundle = unpack.Bundle({releases.DOCUMENT: in_memory(releases.written(document))}, document, "")
         return packed(repeated(bundle, feasible(bundle, None)).made)
     return None
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpsynth_core import report
 from dpsynth_core.foundation import build, extension
-from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held, stored, written_aside
+from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, in_memory, stored, written_aside
 from dpsynth_core.foundation.errors import InputError, ZoneError
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public, publishable, released
 from dpsynth_core.release import document as releases
@@ -87,7 +87,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
             from dpsynth_core.bundle.signature import SIGNATURE, signed  # loaded where a ledger was charged alone
 
             parts[SIGNATURE] = signed(signer, parts[MANIFEST], release.spec.digest(), release.ledger)
-        zipped(rows | {name: held(content) for name, content in parts.items()}, stream)
+        zipped(rows | {name: in_memory(content) for name, content in parts.items()}, stream)
 
 
 def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
@@ -115,7 +115,7 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
     for path in (one.files for one in extension.built_in() if one.files):
         files |= {name: publishable(part, name) for name, part in extension.load(path)(release, rows).items()}
-    return files | {MANIFEST: manifest({**rows, **{name: held(content).digest for name, content in files.items()}})}
+    return files | {MANIFEST: manifest({**rows, **{name: in_memory(content).digest for name, content in files.items()}})}
 
 
 def manifest(files: Mapping[str, Digest]) -> bytes:

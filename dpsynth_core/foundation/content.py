@@ -52,7 +52,7 @@ class Content:
             return stream.read()
 
 
-def held(content: bytes) -> Content:
+def in_memory(content: bytes) -> Content:
     """Return a `Content` of bytes in memory."""
     return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
 

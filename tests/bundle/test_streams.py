@@ -19,7 +19,7 @@ import pytest
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle import pack as packing
 from dpsynth_core.foundation.confinement import Limits
-from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, held
+from dpsynth_core.foundation.content import PART_BYTES, Content, Digest, in_memory
 from dpsynth_core.foundation.errors import CapacityError
 from tests.bundle import pack
 from tests.bundle.bundles import files, made, packed
@@ -57,7 +57,7 @@ def test_large_files_are_packed_and_unpacked_a_part_at_a_time(tmp_path: Path) ->
     rows: Any = Content(Digest(MEGABYTES * PART_BYTES, ""), _Zeros)
     with peak_below(MEGABYTES / 3):
         with (tmp_path / "release.zip").open("wb") as stream:
-            packing.zipped({"release.json": held(b'{"format": 1}'), "synthetic.csv": rows}, stream)
+            packing.zipped({"release.json": in_memory(b'{"format": 1}'), "synthetic.csv": rows}, stream)
         read = unpack.read(tmp_path / "release.zip")
     assert read.files["synthetic.csv"].digest.size == MEGABYTES * PART_BYTES
 
@@ -72,7 +72,7 @@ def test_memory_that_is_gone_while_it_is_packed_is_said_and_nothing_of_the_zip(m
 
     monkeypatch.setattr(zipfile, "_ZipWriteFile", fails)
     with io.BytesIO() as stream, pytest.raises(MemoryError):
-        packing.zipped({"release.json": held(b'{"format": 1}')}, stream)
+        packing.zipped({"release.json": in_memory(b'{"format": 1}')}, stream)
     gc.collect()
     assert later == []
 

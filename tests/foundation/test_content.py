@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from dpsynth_core.foundation.content import PART_BYTES, Digest, digest_of, digest_written, held, stored, written_aside
+from dpsynth_core.foundation.content import PART_BYTES, Digest, digest_of, digest_written, in_memory, stored, written_aside
 
 TEXT = b"some rows\n" * 300_000  # more than one part
 DIGEST = Digest(len(TEXT), sha256(TEXT).hexdigest())
@@ -25,11 +25,11 @@ def write(stream: BinaryIO) -> None:
 def test_the_digest_is_the_same_wherever_the_content_is(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(TEXT)
     assert len(TEXT) > 2 * PART_BYTES
-    assert digest_of(io.BytesIO(TEXT)) == digest_written(write) == held(TEXT).digest == stored(tmp_path / "file").digest == DIGEST
+    assert digest_of(io.BytesIO(TEXT)) == digest_written(write) == in_memory(TEXT).digest == stored(tmp_path / "file").digest == DIGEST
     with written_aside(write, tmp_path) as aside:
-        assert aside == held(TEXT)
+        assert aside == in_memory(TEXT)
         assert aside.read() == aside.read() == TEXT
-    assert held(TEXT[:-1]) != held(TEXT)
+    assert in_memory(TEXT[:-1]) != in_memory(TEXT)
 
 
 def test_what_is_kept_aside_has_no_name_and_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from dpsynth_core.bundle import unpack, verdicts
 from dpsynth_core.bundle.checks import opened
 from dpsynth_core.bundle.checks import rows as checks_of_rows
-from dpsynth_core.foundation.content import held
+from dpsynth_core.foundation.content import in_memory
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
@@ -126,7 +126,7 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
     files = dict(unpack.read_bytes(pack(made)).files)
     lines = files["synthetic.csv"].read().decode().splitlines(keepends=True)
     lines[230] = lines[230].replace('"female"', '"x"').replace('"male"', '"female"').replace('"x"', '"male"')
-    files["synthetic.csv"] = held("".join(lines).encode())
+    files["synthetic.csv"] = in_memory("".join(lines).encode())
     stated = found(unpack.Bundle(files, json.loads(files["release.json"].read()), ""))
     assert stated["Do both tables of rows agree?"] == verdicts.FAILED
     assert stated["Do the rows keep to the domain?"] == verdicts.PASSED

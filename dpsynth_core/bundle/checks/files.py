@@ -18,7 +18,7 @@ from dpsynth_core.bundle.signature import MAX_BYTES, SIGNATURE, key_of
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle, parsed
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong, expect, some
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.content import Content, digest_written, held
+from dpsynth_core.foundation.content import Content, digest_written, in_memory
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.explore import EXPLORE, is_framed
 from dpsynth_core.report.table_files import FIRST, SENTENCES, marginal_csvs
@@ -120,7 +120,7 @@ def same_copies(opened: Opened) -> str:
     if FIRST in theirs and FIRST not in parts:  # many tables had a file each, once
         parts |= marginal_csvs(opened.whole, every=True)
     parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name not in (MANIFEST, SIGNATURE)})
-    rewritten = rows | {name: held(content).digest for name, content in parts.items()}
+    rewritten = rows | {name: in_memory(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)
     strangers = sorted(theirs.keys() - rewritten.keys() - {SIGNATURE})
     if opened.other_versions:
@@ -157,7 +157,7 @@ def _judged(opened: Opened, name: str, ours: bytes) -> bool | None:
     if releases.holds_rows(name):
         return True if name == releases.ROWS_PARQUET else None  # `rows.same_rows` compares its values
     if name in PROGRAMS:
-        same_code = opened.other_program and name == report.NOTEBOOK and _code(content) == _code(held(ours))
+        same_code = opened.other_program and name == report.NOTEBOOK and _code(content) == _code(in_memory(ours))
         return None if same_code else False
     mine, other = _text(name, ours), _text(name, content.read())
     if same(mine, other):
