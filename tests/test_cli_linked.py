@@ -472,7 +472,7 @@ def test_a_kept_release_is_read_back(released: Path, tmp_path: Path) -> None:
     from dpsynth_core.bundle.checks.opened import Opened
 
     bundle = unpack.read_bytes((released / "release.zip").read_bytes())
-    whole = Opened(bundle, releases.from_json(bundle.document)).whole
+    whole = Opened(bundle, releases.from_json(bundle.document)).with_rows
     releases.save(whole, tmp_path)
     read = releases.load(tmp_path)
     assert releases.row_writers(read).keys() == releases.row_writers(whole).keys()

@@ -72,7 +72,7 @@ def checking(bundle: Bundle) -> Iterator[Running | Report]:
 
 def _page(opened: Opened) -> str:
     try:
-        return report.report_page(opened.whole).value.decode()
+        return report.report_page(opened.with_rows).value.decode()
     except (Wrong, InputError, *_DAMAGE):
         return ""
 
@@ -80,7 +80,7 @@ def _page(opened: Opened) -> str:
 def _summary(opened: Opened) -> Summary | None:
     """Return the release's statements, without its rows if these cannot be read."""
     try:
-        release = opened.whole
+        release = opened.with_rows
     except Wrong:
         release = opened.release
     try:

@@ -15,7 +15,7 @@ from queue import Queue
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle import unpack
-from dpsynth_core.bundle.checks.opened import damaged, whole
+from dpsynth_core.bundle.checks.opened import damaged, release_with_rows
 from dpsynth_core.bundle.reproduce import published, refitted, replayed, reproduce
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.bundle.verdicts import INCONSISTENT, Running
@@ -84,7 +84,7 @@ def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
     """
     bundle = _read(place)
     try:
-        answer = str(asking.ask_typed(whole(bundle), asking.Asked(**typed)))
+        answer = str(asking.ask_typed(release_with_rows(bundle), asking.Asked(**typed)))
     except InputError:
         raise
     except DAMAGE:

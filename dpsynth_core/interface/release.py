@@ -402,11 +402,11 @@ def opened(stored: Path | bytes, back: Back, package: str) -> Release:
             than `package`.
     """
     from dpsynth_core.bundle import unpack
-    from dpsynth_core.bundle.checks.opened import whole
+    from dpsynth_core.bundle.checks.opened import release_with_rows
 
     bundle = unpack.read(stored) if isinstance(stored, Path) else unpack.read_bytes(stored)
     unpack.plan_of(bundle, package)
-    return Release(whole(bundle), stored, back)
+    return Release(release_with_rows(bundle), stored, back)
 
 
 def _bundle(given: Any) -> Path | bytes:

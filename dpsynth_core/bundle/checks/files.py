@@ -115,10 +115,10 @@ def same_copies(opened: Opened) -> str:
         Open: The check cannot be made.
     """
     theirs = opened.bundle.files
-    rows = {name: digest_written(write) for name, write in releases.row_writers(opened.whole).items()}
-    parts = contents(opened.whole, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
+    rows = {name: digest_written(write) for name, write in releases.row_writers(opened.with_rows).items()}
+    parts = contents(opened.with_rows, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
     if FIRST in theirs and FIRST not in parts:  # many tables had a file each, once
-        parts |= marginal_csvs(opened.whole, every=True)
+        parts |= marginal_csvs(opened.with_rows, every=True)
     parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name not in (MANIFEST, SIGNATURE)})
     rewritten = rows | {name: in_memory(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)

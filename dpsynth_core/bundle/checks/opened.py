@@ -158,7 +158,7 @@ class Opened:
     @cached_property
     def _weights(self) -> tuple[NDArray[np.float64], ...]:
         """The calibrated weights of the rows, and for two linked tables of the members."""
-        weights = np.asarray(self.whole.weights)
+        weights = np.asarray(self.with_rows.weights)
         return (weights,) if self.plan.link is None else in_order(weights, self.owners)
 
     @cached_property
@@ -201,7 +201,7 @@ class Opened:
         return pairs(self.plan.link, self.rows.codes(), self.owners, self.members.codes())
 
     @cached_property
-    def whole(self) -> Release:
+    def with_rows(self) -> Release:
         """The release with its rows. Raises Wrong if files of rows are missing or unreadable."""
         return replace(self.release, codes=self.codes, values=self.rows, further=self.further, members=self.members)
 
@@ -252,13 +252,13 @@ def damaged() -> InputError:
     return InputError("bundle", "it is damaged", "download it again, or verify it to see what is wrong")
 
 
-def whole(bundle: Bundle) -> Release:
+def release_with_rows(bundle: Bundle) -> Release:
     """Return the release of a bundle with its rows. Only that it can be read is checked.
 
     Raises:
         InputError: The bundle is damaged.
     """
     try:
-        return Opened(bundle, releases.from_json(bundle.document)).whole
+        return Opened(bundle, releases.from_json(bundle.document)).with_rows
     except (Wrong, *DAMAGE):
         raise damaged() from None
