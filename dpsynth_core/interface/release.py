@@ -20,7 +20,7 @@ from dpsynth_core.interface.frames import Back, frame_of
 from dpsynth_core.interface.given_values import cells, names, path_of, whole_number
 from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import release as releases
-from dpsynth_core.release.rows import whole
+from dpsynth_core.release.rows import as_table
 from dpsynth_core.report import asking
 from dpsynth_core.report.asking import Answer, Answers, Cells
 
@@ -76,12 +76,12 @@ class Release:
     @cached_property
     def row_tables(self) -> list[Any]:
         """All tables of rows that were drawn from the one measurement, `rows` first; empty if the release has no rows."""
-        return [] if self.made.table is None else [self.rows, *(self.back(whole(one), self.made.domain) for one in self.made.further)]
+        return [] if self.made.table is None else [self.rows, *(self.back(as_table(one), self.made.domain) for one in self.made.further)]
 
     @cached_property
     def members(self) -> Any:
         """The rows of the second of two linked tables, with the keys of `rows`; None for a single table."""
-        return None if self.made.members is None else self.back(whole(self.made.members), self.made.domain)
+        return None if self.made.members is None else self.back(as_table(self.made.members), self.made.domain)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows for any library that reads Arrow's PyCapsule interface. Raise InputError if the release has no rows."""
@@ -232,7 +232,7 @@ class Release:
         seed, fitted = whole_number(seed, "seed", "a seed", 0, _MOST_SEED), self.refitted
         columns, codes = known_cells(known, fitted.plan.domain)
         drawn = sampling.complete(fitted, codes, columns, seed)
-        return Sample(self.back(whole(drawn.rows), self.made.domain), drawn.errors)
+        return Sample(self.back(as_table(drawn.rows), self.made.domain), drawn.errors)
 
     @cached_property
     def refitted(self) -> Refitted:
@@ -361,7 +361,7 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     domain = fitted.plan.domain
     group = asking.named(domain, cells(where), "where")
     drawn = sampling.sample(fitted, number, group, seed)
-    return Sample(release.back(whole(drawn.rows), release.made.domain), drawn.errors)
+    return Sample(release.back(as_table(drawn.rows), release.made.domain), drawn.errors)
 
 
 def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") -> Release:

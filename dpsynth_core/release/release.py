@@ -28,7 +28,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.release.about import About
-from dpsynth_core.release.rows import Rows, whole
+from dpsynth_core.release.rows import Rows, as_table
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
@@ -233,7 +233,7 @@ class Release:
     @property
     def table(self) -> pa.Table | None:
         """All rows in memory as one table, for a small number of rows; None for a release without rows."""
-        return None if self.values is None else whole(self.values)
+        return None if self.values is None else as_table(self.values)
 
     @property
     def needs_reason(self) -> bool:

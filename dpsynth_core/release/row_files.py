@@ -31,7 +31,7 @@ from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.release.about import About
 from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
-from dpsynth_core.release.rows import HeldRows, Rows, whole
+from dpsynth_core.release.rows import HeldRows, Rows, as_table
 from dpsynth_core.sources.decoding import extremes
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.filled import RowColumn
@@ -164,7 +164,7 @@ def _at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Row
         if rows.num_rows > MOST_AT_ONCE:
             problem = f"files of this kind are made of at most {MOST_AT_ONCE:,} rows here, since their libraries want all in memory"
             raise CapacityError("rows", problem, "use CSV or Parquet, or fewer rows")
-        stream.write(write(whole(rows), domain, about))
+        stream.write(write(as_table(rows), domain, about))
 
     return put
 

@@ -89,6 +89,6 @@ def in_groups(rows: Rows) -> Iterator[pa.Table]:
     yield pa.concat_tables(held).combine_chunks()
 
 
-def whole(rows: Rows) -> pa.Table:
+def as_table(rows: Rows) -> pa.Table:
     """Return all rows as one table in memory."""
     return pa.concat_tables(rows.batches())

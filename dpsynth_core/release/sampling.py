@@ -34,7 +34,7 @@ from dpsynth_core.planning.spec import MAX_ROWS
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.release.rows import HeldRows, Rows, whole
+from dpsynth_core.release.rows import HeldRows, Rows, as_table
 from dpsynth_core.release.transcript import check_paid, replaying
 from dpsynth_core.sources.decoding import DrawnRows, filled, within
 from dpsynth_core.statistics.distances import in_wrong_cell, percent
@@ -204,7 +204,7 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
             raise CapacityError("known", f"{problem}, which {wanted[rare[0]]:,} lines name", "take known columns out, or lines")
     codes = np.empty((len(cells), len(domain)), dtype=batch.codes.dtype)
     codes[np.argsort(group_of.ravel(), kind="stable")] = np.concatenate([np.concatenate(some) for some in found])
-    table, ordered = whole(replace(batch, codes=codes)), {name for rule in domain.orders for name in (rule.first, rule.second)}
+    table, ordered = as_table(replace(batch, codes=codes)), {name for rule in domain.orders for name in (rule.first, rule.second)}
     for name in values.keys() - ordered:
         place_of = domain.column_names.index(name)
         table = table.set_column(place_of, name, values[name].cast(table.schema.field(place_of).type))
@@ -267,7 +267,7 @@ def _of_range(fitted: Refitted, rows: int, parts: Parts, seed: int) -> tuple[Hel
 
     def kept(batch: DrawnRows) -> _Valued:
         near = replace(batch, codes=batch.codes[_inside(domain, cells, batch.codes)])
-        table, inside = whole(near), np.ones(near.num_rows, dtype=bool)
+        table, inside = as_table(near), np.ones(near.num_rows, dtype=bool)
         for name, of in parts.items():
             if of.cut:
                 inside &= within(domain[name], near.codes[:, domain.position(name)], table.column(name), of)

@@ -88,7 +88,7 @@ def test_no_view_reads_all_rows_of_a_release(done: dict[str, str], view: str, mo
         raise AssertionError("all rows are in memory")
 
     monkeypatch.setattr(StoredRows, "batches", batches)
-    monkeypatch.setattr("dpsynth_core.release.release.whole", forbidden)
+    monkeypatch.setattr("dpsynth_core.release.release.as_table", forbidden)
     monkeypatch.setattr(results_view, "_ROWS_SHOWN", 30)
     at(done["rows"], view)
     assert read == ([0, 20] if view == "rows" else [])

@@ -21,7 +21,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import row_files, rows
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.rows import whole
+from dpsynth_core.release.rows import as_table
 from dpsynth_core.sources import decoding
 from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
@@ -61,7 +61,7 @@ def test_batches_are_the_same_each_time_and_no_two_of_them_alike(made: Release) 
     assert made.values is not None
     batches = list(made.values.batches())
     assert [batch.num_rows for batch in batches] == [100, 100, 50]
-    assert whole(made.values).equals(pa.concat_tables(batches))
+    assert as_table(made.values).equals(pa.concat_tables(batches))
     assert batches[0].column("age").to_pylist() != batches[1].column("age").to_pylist()
 
 

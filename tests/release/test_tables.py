@@ -18,7 +18,7 @@ from dpsynth_core.planning.spec import MAX_TABLES, MAX_UNSTATED_ROWS, Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import spool, tables
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.rows import whole
+from dpsynth_core.release.rows import as_table
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.vocabulary.released import of_codes
@@ -35,7 +35,7 @@ def made(count: int, mechanism: str = "independent", rows: int = 2_000) -> Relea
 
 
 def counts(release: Release, table: Any) -> dict[Any, Any]:
-    codes = encode(release.domain, whole(table), Notation(frozenset()))
+    codes = encode(release.domain, as_table(table), Notation(frozenset()))
     stacked = np.column_stack([codes[name] for name in release.domain.names])
     return {clique: of_codes(release.domain, stacked, clique) for clique in release.plan.workload.cliques}
 
@@ -58,7 +58,7 @@ def test_tables_differ_and_follow_the_same_law(mechanism: str) -> None:
     hundred cells, are exceeded by chance once in a thousand seeds; this one is fixed."""
     release = made(3, mechanism)
     first, *others = (counts(release, table) for table in (release.values, *release.further))
-    assert len({whole(table).to_pandas().to_csv() for table in (release.values, *release.further)}) == 3
+    assert len({as_table(table).to_pandas().to_csv() for table in (release.values, *release.further)}) == 3
     for other in others:
         for clique, table in first.items():
             expected = np.maximum(1.0, (table + other[clique]) / 2)
@@ -77,7 +77,7 @@ def test_kept_tables_come_back(tmp_path: Path) -> None:
     release = made(3)
     releases.save(release, tmp_path)
     loaded = releases.load(tmp_path)
-    assert [whole(table).equals(whole(kept)) for table, kept in zip(release.further, loaded.further, strict=True)] == [True, True]
+    assert [as_table(table).equals(as_table(kept)) for table, kept in zip(release.further, loaded.further, strict=True)] == [True, True]
     assert releases.document(loaded) == releases.document(release)
 
 
