@@ -68,7 +68,7 @@ class Chosen:
     cut: Mapping[int, Spans] = field(default_factory=dict)
 
     @property
-    def whole(self) -> tuple[int, ...]:
+    def whole_cells(self) -> tuple[int, ...]:
         """Codes of the cells that contain given values only, ascending."""
         return tuple(code for code in self.cells if code not in self.cut)
 
@@ -319,7 +319,8 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
     labels = attribute.cell_labels()
     groups = " and ".join(shown(labels[code]) for code in list(of.cut)[:2]) + (" and others" if len(of.cut) > 2 else "")
     wider = text_of(attribute, spans_of(attribute, Chosen(of.cells)))
-    narrower = text_of(attribute, spans_of(attribute, Chosen(of.whole))) if any(code < attribute.values for code in of.whole) else ""
+    cells = of.whole_cells
+    narrower = text_of(attribute, spans_of(attribute, Chosen(cells))) if any(code < attribute.values for code in cells) else ""
     nearest = f"name {narrower}, or {wider}" if narrower else f"name {wider}"
     said = text_of(attribute, spans_of(attribute, of))
     inside = f"cuts the group{'s' if len(of.cut) > 1 else ''} {groups}, inside which nothing is counted"

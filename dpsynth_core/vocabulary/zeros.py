@@ -459,9 +459,9 @@ class _Reader:
         codes = set[int]()
         for item in items:
             found = self.chosen(name, item)
-            if found.cut and not found.whole:
+            if found.cut and not found.whole_cells:
                 check_whole(self.by_name[name], found, self.field)
-            codes.update(found.whole)
+            codes.update(found.whole_cells)
         return tuple(sorted(codes))
 
     def chosen(self, name: str, values: Any) -> Chosen:

@@ -57,7 +57,7 @@ def test_every_range_of_whole_values_chooses_the_cells_of_its_values_and_no_othe
                 own = set(range(int(start), int(end)))
                 some = own & inside
                 assert (code in found.cells) == bool(some)
-                assert (code in found.whole) == (own <= inside)
+                assert (code in found.whole_cells) == (own <= inside)
                 if some and some != own:
                     assert {n for a, b in found.cut[code] for n in range(int(a), int(b))} == some
                     assert part(attribute, code, found.cut[code]).share == pytest.approx(len(some) / len(own))
@@ -66,9 +66,9 @@ def test_every_range_of_whole_values_chooses_the_cells_of_its_values_and_no_othe
 
 def test_decimal_cells_are_half_open_and_values_of_their_own_are_not() -> None:
     attribute = column("numeric", lower=0, upper=100, width=25, own_cells=[0])
-    assert chosen(attribute, [Between("0", "25")]).whole == (0, 1)
-    assert chosen(attribute, [Between(None, "0")]).whole == (0,)
-    assert chosen(attribute, [Between("0", None, above=True)]).whole == (1, 2, 3, 4)
+    assert chosen(attribute, [Between("0", "25")]).whole_cells == (0, 1)
+    assert chosen(attribute, [Between(None, "0")]).whole_cells == (0,)
+    assert chosen(attribute, [Between("0", None, above=True)]).whole_cells == (1, 2, 3, 4)
     assert chosen(attribute, [Between("25", "50")]) == Chosen((2,))
     assert chosen(attribute, [Between("20", "60.5")]).cut == {1: ((20.0, 25),), 3: ((50.0, 60.5),)}
     assert chosen(attribute, [Between("100", None)]).cells == (4,)
@@ -180,9 +180,9 @@ def test_ends_of_dates_and_times_are_values_as_rows_write_them() -> None:
     half = chosen(day, [Between(pd.Timestamp("2024-01-15"), pd.Timestamp("2024-03-31"))])
     assert (half.cells, list(half.cut)) == ((0, 1, 2), [0])
     assert chosen(day, [Between("2024-01-15 08:00", None)]).cut == chosen(day, [Between("2024-01-16", None)]).cut
-    assert chosen(hour, [Between("2024-01-01 05:30", None)]).whole == (1, 2, 3)
-    assert chosen(hour, [Between(None, "2024-01-01")]).whole == (0, 1, 2, 3)
-    assert chosen(hour, [Between("2024-01-01", None)]).whole == (0, 1, 2, 3)
+    assert chosen(hour, [Between("2024-01-01 05:30", None)]).whole_cells == (1, 2, 3)
+    assert chosen(hour, [Between(None, "2024-01-01")]).whole_cells == (0, 1, 2, 3)
+    assert chosen(hour, [Between("2024-01-01", None)]).whole_cells == (0, 1, 2, 3)
     refused(chosen, hour, [Between("2024-01-01", None, above=True)], saying="no value is in the range")
 
 

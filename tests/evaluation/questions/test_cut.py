@@ -56,7 +56,7 @@ def possible(table: Table, text: str) -> Iterator[Table]:
     """The table of those in the range, for every way in which all or none of each cut cell are."""
     of = parts_named(DOMAIN.attributes, {"age": text}, "of")["age"]
     sure = np.zeros_like(table)
-    sure[list(of.whole)] = table[list(of.whole)]
+    sure[list(of.whole_cells)] = table[list(of.whole_cells)]
     cut = [(code, *rest) for code in of.cut for rest in np.ndindex(*table.shape[1:])]
     for chosen in itertools.product((0, 1), repeat=len(cut)):
         some = sure.copy()
