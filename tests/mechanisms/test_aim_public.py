@@ -105,7 +105,7 @@ def test_a_table_like_the_private_one_is_worth_its_people_and_one_that_deceives_
     assert 300 < honest.people <= 400
     for clique in (("a", "b"), ("c", "d")):
         for one in (honest, deceiving):
-            one.learn(noisy(clique), one.alone)
+            one.learn(noisy(clique), one.without_public)
     # two ratios around 1 that each vary by about 1, and the assumption of 1
     assert honest.inflation < 3
     assert deceiving.inflation > 30
@@ -118,7 +118,7 @@ def test_a_table_is_dropped_as_soon_as_the_model_without_it_comes_closer() -> No
     assert honest.cliques
     assert not deceiving.learn(noisy(("c", "d")), informed(deceiving))
     assert deceiving.marginals == []
-    assert deceiving.learn(noisy(("a", "b")), deceiving.alone)  # it is dropped once
+    assert deceiving.learn(noisy(("a", "b")), deceiving.without_public)  # it is dropped once
 
 
 def test_one_noisy_measurement_does_not_drop_a_table() -> None:
@@ -126,7 +126,7 @@ def test_one_noisy_measurement_does_not_drop_a_table() -> None:
     as likely by this one. 3.1 times is not enough, 3.1 times 90 times is."""
     honest = prior(ALIKE)
     model = informed(honest)
-    told, alone = (one.marginal(("a", "b")) for one in (model, honest.alone))
+    told, alone = (one.marginal(("a", "b")) for one in (model, honest.without_public))
     deviation = float(np.linalg.norm(alone - told))
     assert honest.learn(Measurement(("a", "b"), alone, deviation / 1.5), model)
     assert not honest.learn(Measurement(("a", "b"), alone, deviation / 3), model)

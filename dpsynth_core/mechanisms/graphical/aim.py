@@ -61,7 +61,7 @@ class _Start:
         measurements: The measurements of the columns by their cells, and of tables measured before
             the rounds.
         columns: The weights w_r of the columns.
-        alone: Whether no budget is left for tables of several columns.
+        columns_only: Whether no budget is left for tables of several columns.
         budget: The budget of the first round.
         candidates: The tables to choose from.
         capacity: The largest size of a model.
@@ -72,7 +72,7 @@ class _Start:
     kernel: Kernel
     measurements: list[Measurement]
     columns: Mapping[Clique, float]
-    alone: bool
+    columns_only: bool
     budget: RoundBudget
     candidates: Candidates
     capacity: Capacity
@@ -133,7 +133,7 @@ class Aim(AimParameters):
         kernel, measurements, budget, prior = start.kernel, start.measurements, start.budget, start.prior
         model = start.fit(measurements, stopping=fitting.final, assumed=prior.marginals)  # line 7
         yield fitted(kernel, 0, "first model from one-way marginals")
-        number, last, record, every = 0, start.alone, Selections(), start.capacity.pool(start.candidates.weights)
+        number, last, record, every = 0, start.columns_only, Selections(), start.capacity.pool(start.candidates.weights)
         while not last:
             number += 1
             pool, choices = every, list[Choice]()
@@ -257,7 +257,7 @@ class Aim(AimParameters):
         """
         domain = start.kernel.domain
         few = 0 < len(tables) <= self.strategies.planned and start.capacity.used_mb(tables) <= self.max_size_mb
-        if start.alone or start.prior.marginals or not few:
+        if start.columns_only or start.prior.marginals or not few:
             return {}
         parts, l2 = self.strategies.divide(domain, tables), start.kernel.unit.marginal_l2
         model = start.fit(start.measurements)

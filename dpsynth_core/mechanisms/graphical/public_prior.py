@@ -69,7 +69,7 @@ class PublicPrior:
         total: Number of private people.
         measured: Measurements of the private table.
         fit: Private-PGM.
-        alone: A model of the measurements without the public table.
+        without_public: A model of the measurements without the public table.
         cliques: The chosen marginals.
         room: Share of the capacity that the model may take up however little of the budget is
             spent.
@@ -82,7 +82,7 @@ class PublicPrior:
     total: float
     measured: list[Measurement]
     fit: Fit
-    alone: GraphicalModel
+    without_public: GraphicalModel
     cliques: list[Clique] = field(default_factory=list)
     room: float = ROOM
     _shares: dict[Clique, Float] = field(default_factory=dict)
@@ -153,12 +153,12 @@ class PublicPrior:
         if not self.cliques:
             return True
         self._ratios.append(self._compared(measurement))
-        self._behind += _misfit(model, measurement) - _misfit(self.alone, measurement)
+        self._behind += _misfit(model, measurement) - _misfit(self.without_public, measurement)
         if self._behind >= math.log(CLOSER):
             self.cliques, self.room = [], 0.0
             return False
         self.measured.append(measurement)
-        self.alone = self.fit(self.measured, self.alone)
+        self.without_public = self.fit(self.measured, self.without_public)
         return True
 
     def _compared(self, measurement: Measurement) -> tuple[float, float]:
@@ -196,7 +196,7 @@ class PublicPrior:
                 `PART`.
             weights: The weight of each table.
         """
-        single, model = [measurement.clique for measurement in self.measured], self.alone
+        single, model = [measurement.clique for measurement in self.measured], self.without_public
         while len(self.cliques) < MAX_MARGINALS:
             scores = {
                 r: weight * self._gain(r, model)
