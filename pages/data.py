@@ -13,7 +13,7 @@ from dpsynth_core.web.shell import document, frame
 def main() -> None:
     """Draw the page."""
     project = frame.require("data")
-    frame.header("data", "Choose the sensitive table, and say who is in it.", Zone.PUBLIC)
+    frame.header("data", "Choose the sensitive table and its people.", Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")
     with left:
         data_view.source(project, sources_view.beginning)

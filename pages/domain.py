@@ -13,7 +13,7 @@ def main() -> None:
     """Draw the page."""
     project = draft_rows.prefill(frame.require("domain"))
     rows = draft_rows.of(project.draft)
-    sentence = "Say what every column may contain, from public knowledge."
+    sentence = "Describe columns from public knowledge."
     frame.header("domain", sentence, document.domain_zone(project.draft))
     as_table = sources_view.loaders(project, rows)
     sources_view.justification(project, rows)

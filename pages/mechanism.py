@@ -15,7 +15,7 @@ def main() -> None:
     project = frame.require("mechanism")
     listed = watch.listed(project)
     active = next((run for run in listed if run.active), None)
-    frame.header("mechanism", "Lock the plan, and run it once.", Zone.PUBLIC)
+    frame.header("mechanism", "Lock and run the plan once.", Zone.PUBLIC)
     sealing_view.say_if_refused()
     changed = bool(listed) and active is None and not sealing_view.was_check(listed[0]) and launch.banner(project, listed[0])
     if listed:

@@ -26,7 +26,7 @@ def main() -> None:
     """Draw the page."""
     project = frame.require("results")
     finished = open_runs.finished(project.owner, project.id)
-    frame.header("results", "See how good the rows are, and take them away.", Zone.RELEASED)
+    frame.header("results", "Judge and download the rows.", Zone.RELEASED)
     run = _picked(finished, compare_view.favourite(project))
     opened = open_runs.open_run(run)
     if run.id == finished[0].id:

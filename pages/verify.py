@@ -10,7 +10,7 @@ from dpsynth_core.web.verify import verify_view
 def main() -> None:
     """Draw the page."""
     frame.require("verify")
-    frame.header("verify", "Check a published release bundle. You need the bundle alone, not the private table.", Zone.RELEASED)
+    frame.header("verify", "Check a published bundle, without the private table.", Zone.RELEASED)
     verify_view.upload()
 
 

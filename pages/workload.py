@@ -11,7 +11,7 @@ from dpsynth_core.web.workload import workload_view
 def main() -> None:
     """Draw the page."""
     project = workload_view.prefill(frame.require("workload"))
-    frame.header("workload", "Choose the tables of counts that must be right.", Zone.PUBLIC)
+    frame.header("workload", "Choose the tables of counts to get right.", Zone.PUBLIC)
     error = document.problem(project.draft, "workload")
     if error is None:
         outlook_view.light(project)

@@ -194,7 +194,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
 def test_signing_comes_after_what_the_release_is_and_warns_of_and_before_the_checks_that_are_right() -> None:
     app = shown(packed())
     assert [element.value for element in app.subheader] == ["What the release is", "Decide and sign"]
-    folded = ["18 checks, all right; 10 had nothing to check", "All statements of the release"]
+    folded = ["18 checks, all right; 10 had nothing to check", "The release's statements"]
     assert [one.label for one in app.expander][-3:-1] == folded
     assert not any(one.proto.expanded for one in app.expander)
     report = verified(packed())

@@ -153,7 +153,7 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
         sound: Whether the budget is valid. The example statements are drawn only if it is, and
             never for two linked tables.
     """
-    with st.expander("Example numbers at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
+    with st.expander("Examples at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
             _speak(project, workload, unit)
         _accuracy(project, workload, unit)
@@ -244,7 +244,7 @@ def details(project: Current, workload: Workload, unit: Unit, shares: Shares | N
         shares: The division of the budget; None while the budget is not valid.
     """
     delta = fields.value(DELTA)
-    title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, and the parts of the budget"
+    title = f"δ {'?' if delta is None else numbers.short(delta)}, noise, shares of the budget"
     with st.expander(title, shares is None, icon=":material/tune:", key=f"{project.id}:budget_details_{shares is None}"):
         fields.number("δ (delta)", DELTA, partial(_read, field=DELTA, example="1e-9"), numbers.short, help=DELTA_HELP)
         if shares is not None:

@@ -46,7 +46,7 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     said += [f"{criteria or 'no'} criteri{'on' if criteria == 1 else 'a'}"] * (criteria > 0 or not linked)
     said += [] if linked else [f"{predicted or 'no'} prediction{'s' * (predicted != 1)}"]
     asked = bool(criteria or (predicted and not linked))
-    with st.expander(f"Checks of the rows: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
+    with st.expander(f"Row checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
         for name, card in CARDS.items():
             if not linked or name in OF_LINKED or (name == CRITERIA.name and criteria):
                 card(project, workload, unit, shares)

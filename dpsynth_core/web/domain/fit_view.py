@@ -51,7 +51,7 @@ _LOOKED = "first_records"
 _DECISION, _MADE, _DECLINED = "wizard.comparison", "made", "declined"
 _BUTTON = "compare"
 _TITLE = "Do the records fit this domain?"
-_OFFER = "If you do not compare them, a label that the file spells differently counts as “other”."
+_OFFER = "Without a comparison, a label that the file spells differently counts as “other”."
 LOST = (
     "The rows leave these values empty, so they count as missing there, and every table of this column is off by as many people. List "
     "them or widen the bounds; if they are codes for missing, say so on the Data page."

@@ -67,7 +67,7 @@ def leaks(found: Sequence[Leak]) -> None:
     if not found:
         st.caption(":material/verified_user: This program sees no gaps in the protection.")
     elif notes := [leak for leak in found if leak.severity not in _MARK]:
-        title = f"{len(notes)} note{'s' * (len(notes) > 1)} on the protection"
+        title = f"{len(notes)} protection note{'s' * (len(notes) > 1)}"
         with st.expander(title, icon=":material/info:", key="notes_on_protection"):
             for leak in notes:
                 _leak(leak)

@@ -173,8 +173,8 @@ def _seal(project: Current, plan: Plan, account: Spent, *, fits: bool) -> None:
     affordable = plan.shares.rho <= account.remaining_rho
     with frame.card("Lock and run", Zone.RELEASED):
         st.markdown(
-            f"The run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of {code(spec.population)}, which has"
-            f" **ε {account.remaining_epsilon:.3g}** left of ε {short(account.cap_epsilon)}."
+            f"The run spends **ε {short(spec.budget.epsilon)}** (δ {short(spec.budget.delta)}) of {code(spec.population)};"
+            f" **ε {account.remaining_epsilon:.3g}** of ε {short(account.cap_epsilon)} are left."
         )
         if not affordable:
             why = "The limit does not allow this run. Lower ε, or raise the limit on the Ledger page and give a reason there."

@@ -145,7 +145,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
                     st.markdown(f":material/check: {literal(line, 300)}")
                 if comparison and not surpassed:  # the chart below shows it, too
                     st.markdown(f":material/balance: {literal(comparison, 600)}")
-        st.caption("Never use it for decisions about a single person, exact figures, or differences smaller than the errors.")
+        st.caption("Never use it for decisions about one person, exact figures, or differences below the errors.")
 
 
 def nothing_learnt(domain: Domain) -> list[str]:

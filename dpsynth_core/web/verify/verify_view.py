@@ -81,7 +81,7 @@ def upload() -> None:
         st.caption(report.unseen)
         _checks(report.settled)
     if report.summary is not None:
-        with st.expander("All statements of the release", icon=":material/description:"):
+        with st.expander("The release's statements", icon=":material/description:"):
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
     if file is not None and report.verdict != verdicts.INCONSISTENT:
