@@ -105,7 +105,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     """
     projects.check_reach(owner, project, sweep.base)
     found = trial.checked(sweep)
-    expected = [found.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points]
+    expected = [found.seconds[p.setting] for p in sweep.points]
     workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
     books = chain.entries()

@@ -24,8 +24,8 @@ from dpsynth_core.tradeoffs.trial import Outcome
 
 _LEAST = 1e-12
 """Error drawn in place of 0 on a logarithmic axis."""
-_COLUMNS = ["mechanism", "epsilon", "tables", "strength", "typical", "repeat", "mean", "workload_error", "largest"]
-_COLUMNS += ["worst_table", "measured", "seconds", "cpu_seconds"]
+_COLUMNS = ["mechanism", "setting", "value", "epsilon", "tables", "strength", "typical", "repeat", "mean", "workload_error", "largest"]
+_COLUMNS += ["worst_table", "measured", "seconds", "cpu_seconds", "memory_mb"]
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,32 @@ METRICS = (MEAN, WORKLOAD, LARGEST)
 
 
 @dataclass(frozen=True)
+class Cost:
+    """A measure of what a trial needs.
+
+    Attributes:
+        column: Column of the frame of `bands` with the mean over the trials of a setting.
+        title: Name shown to people.
+        unit: Unit, as on an axis.
+        help: Explanation shown to people.
+    """
+
+    column: str
+    title: str
+    unit: str
+    help: str
+
+
+SECONDS = Cost("cpu_seconds", "Processor time", "seconds", "Processor seconds of a whole release, with all threads.")
+MEMORY = Cost("memory_mb", "Memory", "MB", "The largest memory of the process during a trial, program and libraries included.")
+
+
+@dataclass(frozen=True)
 class Setting:
     """The combination that the repeats of a trial share.
 
     Attributes:
-        mechanism: Title of the mechanism.
+        mechanism: Title of the mechanism, with the value of the swept setting (`Sweep.title`).
         epsilon: Epsilon.
         tables: Number of tables asked for.
     """
@@ -89,17 +110,22 @@ def outcomes(sweep: Sweep, by_point: Mapping[int, Outcome]) -> Zoned[pd.DataFram
         by_point: Outcome of each finished trial, by the number of its point.
 
     Returns:
-        A frame with the columns mechanism (title), epsilon, tables (number asked for), strength (of
+        A frame with the columns mechanism (title), setting (name of the swept setting; "" for a
+        mechanism without one), value (of that setting; NaN without one), epsilon, tables (number asked for), strength (of
         the stand-in; NaN on another table), typical (whether the stand-in has the middle strength;
         True on another table), repeat (from 1), mean (share of people in a wrong cell, mean over
         the tables), workload_error (AIM, Definition 2, 0 to 2), largest (largest error of a cell,
         share of the people), worst_table (share of people in a wrong cell of the worst table),
-        measured (number of tables with noisy measurements), seconds, cpu_seconds.
+        measured (number of tables with noisy measurements), seconds, cpu_seconds, memory_mb (NaN
+        where unknown).
     """
     rows = [
         vars(outcome)
         | {
-            "mechanism": sweep.titles[point.mechanism],
+            "mechanism": sweep.title(point.mechanism, point.value),
+            "setting": "" if point.value is None or sweep.swept is None else sweep.swept.parameter,
+            "value": math.nan if point.value is None else point.value,
+            "memory_mb": math.nan if outcome.memory_mb is None else outcome.memory_mb,
             "epsilon": point.epsilon,
             "tables": point.size,
             "strength": math.nan if point.strength is None else point.strength,
@@ -124,15 +150,18 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
         A frame with the columns mechanism, epsilon, tables, error (mean over the repeats on the
         middle stand-in, or over all trials until the middle stand-in has any), low and high (least
         and largest error of a trial), weakest and strongest (strengths of the stand-ins; NaN on
-        another table), seconds and measured (means), repeats (number of different repeats).
+        another table), seconds, cpu_seconds, memory_mb (NaN where unknown) and measured (means),
+        repeats (number of different repeats), setting and value (of the swept setting, as in
+        `outcomes`).
     """
     setting, column = ["mechanism", "epsilon", "tables"], metric.column
     ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}
     stand_ins = {"weakest": ("strength", "min"), "strongest": ("strength", "max")}
-    means = {"seconds": ("seconds", "mean"), "measured": ("measured", "mean"), "repeats": ("repeat", "nunique")}
+    means = {name: (name, "mean") for name in ("seconds", "cpu_seconds", "memory_mb", "measured")} | {"repeats": ("repeat", "nunique")}
+    swept = {"setting": ("setting", "first"), "value": ("value", "first")}
 
     def of(frame: pd.DataFrame) -> pd.DataFrame:
-        spread = frame.groupby(setting, sort=False, as_index=False).agg(**ends, **stand_ins, **means)
+        spread = frame.groupby(setting, sort=False, as_index=False).agg(**ends, **stand_ins, **means, **swept)
         middle = frame[frame["typical"]].groupby(setting, sort=False, as_index=False).agg(middle=(column, "mean"))
         both = spread.merge(middle, on=setting, how="left")
         return both.assign(error=both["middle"].fillna(both["error"])).drop(columns="middle")
@@ -140,8 +169,24 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
     return combine(of, table)
 
 
-def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, float]]:
-    """Return by title of the mechanism the smallest epsilon from which on its mean error stays within `limit`.
+@dataclass(frozen=True)
+class Crossing:
+    """Where a curve stays within a limit.
+
+    Attributes:
+        start: The smallest epsilon from which on the error stays within the limit: 0 if it does at
+            every tried value, infinity if it does not at the largest one.
+        within: The tried values of epsilon with an error within the limit, ascending.
+        largest: The largest tried value.
+    """
+
+    start: float
+    within: tuple[float, ...]
+    largest: float
+
+
+def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, Crossing]]:
+    """Return by title of the mechanism from which epsilon on its mean error stays within `limit`.
 
     Between two tried values, the crossing lies on the straight line between them, with both axes
     logarithmic.
@@ -150,46 +195,46 @@ def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[di
         table: The frame of `bands`.
         limit: Largest acceptable error, in the unit of the metric.
         tables: Number of tables asked for.
-
-    Returns:
-        Epsilon by title of the mechanism: 0 if every tried epsilon is enough, infinity if the
-        largest tried one is not.
     """
 
-    def cross(frame: pd.DataFrame) -> dict[str, float]:
+    def cross(frame: pd.DataFrame) -> dict[str, Crossing]:
         of_size = frame[frame["tables"] == tables]
         return {str(name): _crossing(curve.sort_values("epsilon"), limit) for name, curve in of_size.groupby("mechanism", sort=False)}
 
     return combine(cross, table)
 
 
-def _crossing(curve: pd.DataFrame, limit: float) -> float:
-    """Return the smallest epsilon from which on the error stays within `limit`; see `crossings`.
+def _crossing(curve: pd.DataFrame, limit: float) -> Crossing:
+    """Return where the error stays within `limit`; see `crossings`.
 
     Args:
         curve: The rows of one mechanism, by ascending epsilon.
         limit: Largest acceptable error.
     """
-    above = np.flatnonzero(curve["error"].to_numpy() > limit)
+    errors, epsilons = curve["error"].to_numpy(), curve["epsilon"].to_numpy()
+    above, within, largest = np.flatnonzero(errors > limit), tuple(map(float, epsilons[errors <= limit])), float(epsilons[-1])
     if not len(above):
-        return 0.0
+        return Crossing(0.0, within, largest)
     if above[-1] == len(curve) - 1:
-        return math.inf
-    (e0, e1), (x0, x1) = (np.log(np.maximum(curve[name].to_numpy()[above[-1] : above[-1] + 2], _LEAST)) for name in ("error", "epsilon"))
-    return float(np.exp(x0 + (e0 - math.log(limit)) / (e0 - e1) * (x1 - x0)))
+        return Crossing(math.inf, within, largest)
+    (e0, e1), (x0, x1) = (np.log(np.maximum(numbers[above[-1] : above[-1] + 2], _LEAST)) for numbers in (errors, epsilons))
+    return Crossing(float(np.exp(x0 + (e0 - math.log(limit)) / (e0 - e1) * (x1 - x0))), within, largest)
 
 
-def crossing_words(name: str, crossing: float, limit: float) -> str:
+def crossing_words(name: str, crossing: Crossing, limit: float) -> str:
     """Return a result of `crossings` as a sentence.
 
     Args:
         name: Title of the mechanism.
-        crossing: The epsilon.
+        crossing: Where its curve stays within the limit.
         limit: Largest acceptable error, in percent.
     """
-    if math.isinf(crossing):
-        return f"{name}: above {limit:.3g}% at every ε that was tried."
-    return f"{name}: within {limit:.3g}% " + (f"from about ε {crossing:.2g} on." if crossing else "at every ε that was tried.")
+    if math.isinf(crossing.start):
+        if not crossing.within:
+            return f"{name}: above {limit:.3g}% at every ε that was tried."
+        among = ", ".join(f"{epsilon:g}" for epsilon in crossing.within)
+        return f"{name}: within {limit:.3g}% at ε {among}, but above it at {crossing.largest:g}, the largest ε that was tried."
+    return f"{name}: within {limit:.3g}% " + (f"from about ε {crossing.start:.2g} on." if crossing.start else "at every ε that was tried.")
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
@@ -204,7 +249,7 @@ def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
 
 
 def _setting(sweep: Sweep, point: Point) -> Setting:
-    return Setting(sweep.titles[point.mechanism], point.epsilon, point.size)
+    return Setting(sweep.title(point.mechanism, point.value), point.epsilon, point.size)
 
 
 def of_each(metric: Metric) -> Metric:
@@ -223,8 +268,10 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
 
     Returns:
         A frame with the columns marginal (label), columns (number), cells, error (as in `bands`),
-        low and high (least and largest error over repeats and stand-ins). Errors are shares of the
-        people: in a wrong cell, or for LARGEST of the cell with the largest error.
+        low and high (least and largest error over repeats and stand-ins), bound (AIM's confidence
+        bound of the share in a wrong cell, mean over the same trials as error; NaN where one of
+        them has none). Errors are shares of the people: in a wrong cell, or for LARGEST of the cell
+        with the largest error.
     """
     tried = {number: outcome for number, outcome in by_point.items() if _setting(sweep, sweep.points[number]) == setting}
     every = np.array([outcome.largests if metric == LARGEST else outcome.errors for outcome in tried.values()])
@@ -232,8 +279,32 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
     cliques, every = sweep.cliques(setting.tables), every.reshape(len(tried), -1)
     frame = pd.DataFrame({"marginal": [label(clique) for clique in cliques], "columns": [len(clique) for clique in cliques]})
     frame["cells"] = [sweep.workload.domain.cells(clique) for clique in cliques]
-    frame = frame.assign(error=every[typical | (not typical.any())].mean(axis=0), low=every.min(axis=0), high=every.max(axis=0))
+    shown = typical | (not typical.any())
+    bounds = np.array([outcome.bounds or (None,) * len(cliques) for outcome in tried.values()], dtype=float).reshape(len(tried), -1)
+    frame = frame.assign(error=every[shown].mean(axis=0), low=every.min(axis=0), high=every.max(axis=0), bound=bounds[shown].mean(axis=0))
     return Zoned(sweep.zone, frame.sort_values("error", ascending=False, kind="stable", ignore_index=True))
+
+
+def of_every_setting(sweep: Sweep, by_point: Mapping[int, Outcome], tables: int, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
+    """Return one row per table and finished setting: the error of each table against epsilon, for each mechanism.
+
+    Args:
+        sweep: The sweep.
+        by_point: Outcome of each finished trial, by the number of its point.
+        tables: Number of tables asked for; settings with other numbers are left out.
+        metric: MEAN or LARGEST (`of_each`).
+
+    Returns:
+        A frame with the columns mechanism (title), epsilon, and those of `of_tables`.
+    """
+    tried = [setting for setting in settings(sweep, by_point) if setting.tables == tables]
+
+    def together(*frames: pd.DataFrame) -> pd.DataFrame:
+        named = [frame.assign(mechanism=one.mechanism, epsilon=one.epsilon) for one, frame in zip(tried, frames, strict=True)]
+        every = pd.concat(named, ignore_index=True)
+        return every[["mechanism", "epsilon", *(name for name in every if name not in ("mechanism", "epsilon"))]]
+
+    return combine(together, *(of_tables(sweep, by_point, setting, metric) for setting in tried))
 
 
 @dataclass(frozen=True)
@@ -276,6 +347,27 @@ def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
 def release_point(name: str, release: Release, headline: Headline) -> Beside:
     """Return a release without an `obstacle` as a point beside the curves."""
     return Beside(name, release.spec.budget.epsilon, headline.mean, headline.mean_low, headline.mean_limit)
+
+
+def release_tables(name: str, release: Release, table: Zoned[pd.DataFrame]) -> Zoned[pd.DataFrame]:
+    """Return the tables of a release without an `obstacle` as points beside the curves of single tables.
+
+    Args:
+        name: Name of the release (hostile text).
+        release: The release.
+        table: The frame of `evaluation.quality.marginal_table`.
+
+    Returns:
+        A frame with the columns name, epsilon, marginal, error (best estimate), low and high (ends
+        of its 95 % interval), without tables that were not measured.
+    """
+
+    def of(frame: pd.DataFrame) -> pd.DataFrame:
+        known = frame[frame["error"].notna()]
+        named = known.assign(name=name, epsilon=release.spec.budget.epsilon, high=known["limit"])
+        return named[["name", "epsilon", "marginal", "error", "low", "high"]].reset_index(drop=True)
+
+    return combine(of, table)
 
 
 def release_points(points: Sequence[Beside]) -> Zoned[pd.DataFrame]:

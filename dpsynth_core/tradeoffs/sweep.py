@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -20,11 +20,13 @@ from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.mechanisms.parameters import Parameter, parameters, read
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
 from dpsynth_core.planning.spec import STANDIN, BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
+from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
@@ -35,6 +37,7 @@ MAX_REPEATS = 20
 MAX_POINTS = 1000
 
 _FIELD = "sweep"
+_OPTIONAL = ("swept", "values", "invented")
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Point:
         repeat: Number of the repeat, from 0.
         strength: How strongly the columns of the stand-in depend on each other, 0 to 1; None on
             another table.
+        value: Value of the swept setting; None for a mechanism without one.
     """
 
     number: int
@@ -57,6 +61,45 @@ class Point:
     size: int
     repeat: int
     strength: float | None
+    value: float | None = None
+
+    @property
+    def setting(self) -> tuple[str, float | None, float, int]:
+        """What the repeats of the trial share: mechanism, value of the swept setting, epsilon, and number of tables."""
+        return self.mechanism, self.value, self.epsilon, self.size
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A setting of one mechanism, and the values that are tried for it, such as AIM's capacity (AIM paper, Figure 4 a and b).
+
+    Attributes:
+        mechanism: Name of the mechanism.
+        parameter: Name of one of its parameters that are numbers.
+        values: The values.
+
+    Raises:
+        InputError: The mechanism has no such parameter, or a value is repeated or out of its range.
+    """
+
+    mechanism: str
+    parameter: str
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        offered = {one.name: one for one in sweepable(self.mechanism)}
+        if self.parameter not in offered:
+            remedy = f"use one of {', '.join(offered)}" if offered else "vary a setting of another mechanism"
+            raise InputError(f"{_FIELD}.setting", f"{self.mechanism} has no such number among its parameters", remedy)
+        values = tuple(float(read(offered[self.parameter], value)) for value in self.values)
+        if not values or len(set(values)) < len(values):
+            raise InputError(f"{_FIELD}.setting", "it has no values or one of them twice", "give each value once, and at least one")
+        object.__setattr__(self, "values", values)
+
+
+def sweepable(mechanism: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a mechanism that are numbers, in the order of its card. Raises InputError for an unknown mechanism."""
+    return tuple(one for one in parameters(registry.get(mechanism)) if one.kind in ("int", "float"))
 
 
 @dataclass(frozen=True)
@@ -74,9 +117,15 @@ class Sweep:
         repeats: Number of repeats of each combination.
         strengths: How strongly the columns of a stand-in depend on each other (0 to 1), one
             stand-in for each value. Empty for the plan's stand-in only.
+        swept: A setting of one of the mechanisms, each of whose values is tried.
+        values: The plan's domain (JSON) with values in place of those to be learnt; None for a plan
+            that learns none.
+        invented: Names of the columns whose values in `values` are invented; those of the others
+            were learnt by a release.
 
     Raises:
-        InputError: The grid is empty, repeats a value, or has a value out of range.
+        InputError: The grid is empty, repeats a value, or has a value out of range; or values to be
+            learnt have nothing in their place.
         CapacityError: The grid has more than `MAX_POINTS` trials.
     """
 
@@ -87,6 +136,9 @@ class Sweep:
     sizes: tuple[int, ...]
     repeats: int
     strengths: tuple[float, ...] = ()
+    swept: Swept | None = None
+    values: Mapping[str, Any] | None = None
+    invented: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.table not in TABLES:
@@ -97,10 +149,11 @@ class Sweep:
             if not values or len(set(values)) < len(values):
                 raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
         self._check_strengths()
-        if self.base.learns:
-            raise InputError("domain", "values of a column are to be learnt, which trials cannot do", "list them")
+        self._check_values()
         for name in self.mechanisms:
             registry.get(name)
+        if self.swept is not None and self.swept.mechanism not in self.mechanisms:
+            raise InputError(f"{_FIELD}.setting", f"{self.swept.mechanism} is not tried", "try it, or vary a setting of another mechanism")
         for epsilon in self.epsilons:
             check_budget(epsilon, self.base.budget.delta)
             if self.table == PRIVATE and self.base.protects:
@@ -108,7 +161,7 @@ class Sweep:
         if not 1 <= self.repeats <= MAX_REPEATS:
             raise InputError(f"{_FIELD}.repeats", f"{self.repeats} is out of range", f"use 1 to {MAX_REPEATS}")
         stand_ins = max(1, len(self.strengths))
-        if len(self.mechanisms) * len(self.epsilons) * len(self.sizes) * self.repeats * stand_ins > MAX_POINTS:
+        if len(self.variants) * len(self.epsilons) * len(self.sizes) * self.repeats * stand_ins > MAX_POINTS:
             raise CapacityError(_FIELD, f"it has more than {MAX_POINTS:,} trials", "use fewer mechanisms, values of epsilon or repeats")
 
     def _check_strengths(self) -> None:
@@ -122,6 +175,32 @@ class Sweep:
         if len(set(self.strengths)) < len(self.strengths) or not all(0 <= strength <= 1 for strength in self.strengths):
             raise InputError(f"{_FIELD}.strengths", "one is named twice or is not from 0 to 1", "give each once")
 
+    def _check_values(self) -> None:
+        """Check that values stand in place of all that are to be learnt, and are invented for a stand-in alone.
+
+        Raises:
+            InputError: They do not.
+        """
+        if self.base.learns != (self.values is not None):
+            raise InputError("domain", "values of a column are to be learnt, which trials cannot do", "put values in their place")
+        if self.values is None:
+            return
+        if self._planned.names != self.domain.names or self.domain.unknown:
+            raise InputError(f"{_FIELD}.values", "they are of other columns, or some are still to be learnt", "give those of the plan")
+        if self.invented and self.table != STANDIN:
+            problem = "values of a column are to be learnt, and invented ones would be found in no other table than simulated data"
+            raise InputError("domain", problem, "try it on simulated data, or learn the values with a release first")
+
+    @cached_property
+    def _planned(self) -> Domain:
+        """The domain of the plan, in which values may be left to be learnt."""
+        return Domain.from_json(self.base.domain)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The domain of the trials, in which all values are known."""
+        return self._planned if self.values is None else Domain.from_json(self.values)
+
     @property
     def zone(self) -> Zone:
         """The zone of the errors: curator-only for trials on the private table, else public."""
@@ -134,7 +213,15 @@ class Sweep:
         Raises:
             InputError: The plan is invalid.
         """
-        return Plan.of(self.base).workload
+        return Plan.of(self._known).workload
+
+    @cached_property
+    def _known(self) -> Spec:
+        """The plan with values in place of those to be learnt."""
+        if self.values is None:
+            return self.base
+        asked = workloads.from_json(self._planned, self.base.workload).over(self.domain)
+        return self.base.model_copy(update={"domain": dict(self.values), "workload": asked.to_json()})
 
     @cached_property
     def titles(self) -> dict[str, str]:
@@ -146,6 +233,17 @@ class Sweep:
         return {name: self._mechanism(name).card.title for name in self.mechanisms}
 
     @cached_property
+    def variants(self) -> tuple[tuple[str, float | None], ...]:
+        """Each mechanism (its name) with each value of the swept setting; with None if it has no such setting."""
+        values = {} if self.swept is None else {self.swept.mechanism: self.swept.values}
+        return tuple((name, value) for name in self.mechanisms for value in values.get(name, (None,)))
+
+    def title(self, mechanism: str, value: float | None) -> str:
+        """Return the title of a mechanism with the value of the swept setting, if it has one."""
+        title = self.titles[mechanism]
+        return title if value is None or self.swept is None else f"{title}, {self.swept.parameter} {value:g}"
+
+    @cached_property
     def points(self) -> tuple[Point, ...]:
         """Every trial, in the order of execution.
 
@@ -153,7 +251,7 @@ class Sweep:
         whole curves appear early.
         """
         by_turn = [(r, t) for r in range(self.repeats) for t in self._stand_ins]
-        grid = [(m, e, s, r, t) for r, t in by_turn for s in self.sizes for e in self.epsilons for m in self.mechanisms]
+        grid = [(m, e, s, r, t, v) for r, t in by_turn for s in self.sizes for e in self.epsilons for m, v in self.variants]
         return tuple(Point(number, *place) for number, place in enumerate(grid))
 
     @property
@@ -182,8 +280,8 @@ class Sweep:
 
     @cached_property
     def _shares(self) -> list[Shares]:
-        """The division of a trial's budget, for each mechanism and epsilon; it is the same for all sizes and repeats."""
-        return [self._budgeted(name, epsilon) for epsilon in self.epsilons for name in self.mechanisms]
+        """The division of a trial's budget, for each variant and epsilon; it is the same for all sizes and repeats."""
+        return [self._budgeted(chosen, epsilon) for epsilon in self.epsilons for chosen in self._tried]
 
     def guess(self, epsilon: float) -> float:
         """Return the largest probability with which a person undecided about one record guesses right after one trial.
@@ -193,46 +291,58 @@ class Sweep:
         Args:
             epsilon: Epsilon of the trial.
         """
-        budgets = [self._budgeted(name, epsilon) for name in self.mechanisms]
+        budgets = [self._budgeted(chosen, epsilon) for chosen in self._tried]
         return max(meaning.reading(shares.accountant, shares.rho, shares.slack).guess for shares in budgets)
 
-    def _budgeted(self, name: str, epsilon: float) -> Shares:
+    @property
+    def _tried(self) -> list[Mechanism]:
+        """The mechanism of each variant."""
+        return [self._mechanism(*variant) for variant in self.variants]
+
+    def _budgeted(self, chosen: Mechanism, epsilon: float) -> Shares:
         """Return the division of the budget of a trial.
 
         Args:
-            name: Name of the mechanism.
+            chosen: The mechanism.
             epsilon: Epsilon of the trial.
         """
-        return budgeted(self._mechanism(name), self._budget(name, epsilon))
+        return budgeted(chosen, self._budget(chosen, epsilon))
 
-    def _budget(self, name: str, epsilon: float) -> BudgetSpec:
+    def _budget(self, chosen: Mechanism, epsilon: float) -> BudgetSpec:
         """Return the budget of a trial: what the plan would spend on tables and certificate at another epsilon.
 
-        Trials evaluate only tables, so the plan's other shares are not spent.
+        Trials evaluate only tables, so the plan's other shares are not spent, such as the one that
+        learns values.
 
         Args:
-            name: Name of the mechanism.
+            chosen: The mechanism.
             epsilon: Epsilon of the whole plan.
         """
         whole = self.base.budget.model_copy(update={"epsilon": epsilon})
-        chosen, domain = self._mechanism(name), Domain.from_json(self.base.domain)
-        into = looked_into(chosen, domain, PRIVATE)  # as the plan will, whichever table is tried on
-        shares = budgeted(chosen, whole, (), self.base.claims, into)
+        into = looked_into(chosen, self._planned, PRIVATE)  # as the plan will, whichever table is tried on
+        shares = budgeted(chosen, whole, self._planned.unknown, self.base.claims, into)
         rest = {name: rho for name, rho in shares.aside if name != CERTIFICATE.name}
         if not rest:
             return whole
         kept = 1 - math.fsum(rest.values()) / shares.rho
         certificate = min(CERTIFICATE.share.most, shares.of(CERTIFICATE.name) / shares.rho / kept)
         spent = {**dict.fromkeys(rest, 0.0), CERTIFICATE.name: certificate}
-        return whole.model_copy(update={**spent, "epsilon": shares.accountant.epsilon_from(kept * shares.rho, whole.delta - shares.delta)})
+        delta = whole.delta - budgeted(chosen, whole).delta
+        return whole.model_copy(update={**spent, "epsilon": shares.accountant.epsilon_from(kept * shares.rho, delta)})
 
-    def _mechanism(self, name: str) -> Mechanism:
-        """Return the mechanism with its settings for trials."""
-        return registry.configured(registry.get(name), self._given(name))
+    def _mechanism(self, name: str, value: float | None = None) -> Mechanism:
+        """Return the mechanism with its settings for trials, without or with a value of the swept one."""
+        return registry.configured(registry.get(name), self.settings(name, value))
 
-    def _given(self, name: str) -> Mapping[str, Any]:
-        """Return the plan's settings if `name` is the plan's own mechanism, else no settings."""
-        return self.base.mechanism.settings if name == self.base.mechanism.name else {}
+    def settings(self, name: str, value: float | None = None) -> dict[str, Any]:
+        """Return the settings of a mechanism: the plan's if `name` is the plan's own, and the value of the swept one.
+
+        Args:
+            name: Name of the mechanism.
+            value: Value of the swept setting; None for a mechanism without one.
+        """
+        given = dict(self.base.mechanism.settings) if name == self.base.mechanism.name else {}
+        return given if value is None or self.swept is None else given | {self.swept.parameter: value}
 
     def cliques(self, size: int) -> tuple[Clique, ...]:
         """Return the `size` tables that trials of this size ask for, in the order of the workload.
@@ -256,11 +366,12 @@ class Sweep:
         table is then left out, because it describes another table.
         """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
+        text += "" if point.value is None else f" {point.value!r}"
         seed = None if self.table == PRIVATE else int.from_bytes(sha256(text.encode()).digest()[:7], "big")
         weights = {clique: self.workload.weights[clique] for clique in self.cliques(point.size)}
         changes: dict[str, Any] = {
-            "mechanism": MechanismSpec(name=point.mechanism, settings=dict(self._given(point.mechanism))),
-            "budget": self._budget(point.mechanism, point.epsilon),
+            "mechanism": MechanismSpec(name=point.mechanism, settings=self.settings(point.mechanism, point.value)),
+            "budget": self._budget(self._mechanism(point.mechanism, point.value), point.epsilon),
             "output": OutputSpec(seed=seed),
             "models": (),  # trials look at tables
         }
@@ -271,18 +382,23 @@ class Sweep:
         if self.base.data.standin is not None:
             stand_in = self.base.data.standin.model_copy(update={"strength": point.strength})
             changes["data"] = self.base.data.model_copy(update={"standin": stand_in})
-        return self.base.model_copy(update=changes | {"criteria": ()})
+        return self._known.model_copy(update=changes | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
         """Return the sweep as a JSON-serialisable document, which `from_json` reads."""
         stated = {field.name: getattr(self, field.name) for field in fields(self)}
+        stated = {name: value for name, value in stated.items() if name not in _OPTIONAL or value}  # others keep the digest that they had
+        if self.swept is not None:
+            stated["swept"] = asdict(self.swept)
         return {"version": 1, **stated, "base": json.loads(self.base.model_dump_json())}
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
         """Return the sweep of a document that `to_json` wrote."""
-        lists = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
-        return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists)
+        lists: dict[str, Any] = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
+        swept = None if "swept" not in obj else Swept(**{**obj["swept"], "values": tuple(obj["swept"]["values"])})
+        more: dict[str, Any] = {"swept": swept, "values": obj.get("values"), "invented": tuple(obj.get("invented", ()))}
+        return cls(Spec.from_json(obj["base"]), obj["table"], repeats=obj["repeats"], **lists, **more)
 
     def digest(self) -> str:
         """Return the SHA-256 (hexadecimal) of the document, in which the plan has its published form (`Spec.published`)."""

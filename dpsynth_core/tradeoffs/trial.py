@@ -10,12 +10,14 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core import report
+from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.truth import true_counts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
@@ -27,6 +29,8 @@ from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.vocabulary.measurement import Clique
 
 Shares = Mapping[Clique, NDArray[np.float64]]
+Tried = tuple[str, float | None, float, int]
+"""What the repeats of a trial share (`Point.setting`)."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,11 @@ class Outcome:
         cpu_seconds: Processor time of this process for the whole release, in seconds.
         largests: Largest error of a cell for each table, as a share of the people, in the same
             order.
+        bounds: For each table, in the same order, AIM's confidence bound of its error as a share of
+            people in a wrong cell (`evaluation.bounds`, 95 %, the tighter one); None where nothing
+            bounds it. Empty if the trial was made by an earlier version.
+        memory_mb: Largest memory of this process during the trial in MB, program and libraries
+            included; None where the system does not say.
     """
 
     workload_error: float
@@ -52,6 +61,8 @@ class Outcome:
     seconds: float
     cpu_seconds: float
     largests: tuple[float, ...]
+    bounds: tuple[float | None, ...] = ()
+    memory_mb: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as a JSON-serialisable dict."""
@@ -60,7 +71,8 @@ class Outcome:
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Outcome:
         """Return the outcome of a JSON object that `to_json` wrote."""
-        return cls(**{**obj, "errors": tuple(obj["errors"]), "largests": tuple(obj["largests"])})
+        read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in obj.items()}
+        return cls(**read)
 
 
 class Trials:
@@ -91,11 +103,14 @@ class Trials:
             people = max(1, int(counts[()]))
             self._tables[point.strength] = source, {clique: counts[clique] / people for clique in self._sweep.workload.cliques}
         source, shares = self._tables[point.strength]
+        knows_peak = _forget_peak()
         began, busy = time.perf_counter(), time.process_time()
         release = synthesis.synthesize(plan, source, synthesis.noise_for(spec), lambda _: None)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - busy
+        memory_mb = _peak_mb() if knows_peak else None
         true = {clique: shares[clique] for clique in plan.workload.cliques}
-        published = report.statements(release).value.published(plan.workload.cliques)
+        stated = report.statements(release).value
+        published = stated.published(plan.workload.cliques)
         if published.keys() < true.keys():
             problem = f"{plan.mechanism.card.title} does not answer the tables asked for"
             raise InputError("mechanism", problem, "leave it out of a comparison")
@@ -109,7 +124,33 @@ class Trials:
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
             largests=tuple(round(gap, 9) for gap in largests),
+            bounds=tuple(_share(stated.bounds.get(r)) for r in cliques),
+            memory_mb=memory_mb,
         )
+
+
+def _share(bound: Bound | None) -> float | None:
+    """Return the tighter bound of a table as a share of people, at most 1; None where nothing bounds it."""
+    return None if bound is None or math.isinf(bound.tight) else min(1.0, round(bound.tight, 7))
+
+
+def _forget_peak() -> bool:
+    """Let the system measure the largest memory of this process anew, and return whether it does."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:  # not Linux, or not allowed here
+        return False
+    return True
+
+
+def _peak_mb() -> float | None:
+    """Return the largest memory of this process since `_forget_peak` in MB; None where the system does not say."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return None
+    peak = next((line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")), None)
+    return None if peak is None else round(int(peak) * 1024 / 1e6, 1)
 
 
 @dataclass(frozen=True)
@@ -117,18 +158,17 @@ class Expected:
     """The forecasts of a sweep's trials.
 
     Attributes:
-        forecasts: By setting (mechanism, epsilon, number of tables), the expected time and memory
-            of one trial.
-        refusals: By name of a mechanism that cannot be tried, the error for its first setting that
-            fails.
+        forecasts: By setting (`Point.setting`), the expected time and memory of one trial.
+        refusals: By title of a mechanism that cannot be tried (`Sweep.title`), the error for its
+            first setting that fails.
     """
 
-    forecasts: Mapping[tuple[str, float, int], Forecast]
+    forecasts: Mapping[Tried, Forecast]
     refusals: Mapping[str, InputError]
 
     @property
-    def seconds(self) -> Mapping[tuple[str, float, int], float]:
-        """The forecast seconds of one trial, by setting (mechanism, epsilon, number of tables)."""
+    def seconds(self) -> Mapping[Tried, float]:
+        """The forecast seconds of one trial, by setting (`Point.setting`)."""
         return {setting: forecast.seconds for setting, forecast in self.forecasts.items()}
 
     @property
@@ -142,16 +182,16 @@ def expected(sweep: Sweep) -> Expected:
 
     A mechanism that cannot be tried is listed among the refusals, without an error.
     """
-    forecasts: dict[tuple[str, float, int], Forecast] = {}
+    forecasts: dict[Tried, Forecast] = {}
     refusals: dict[str, InputError] = {}
     for point in sweep.points:
-        setting = (point.mechanism, point.epsilon, point.size)
-        if setting in forecasts or point.mechanism in refusals:
+        title = sweep.title(point.mechanism, point.value)
+        if point.setting in forecasts or title in refusals:
             continue
         try:
-            forecasts[setting] = synthesis.plan(sweep.spec(point)).forecast
+            forecasts[point.setting] = synthesis.plan(sweep.spec(point)).forecast
         except InputError as error:
-            refusals[point.mechanism] = error
+            refusals[title] = error
     return Expected(forecasts, refusals)
 
 

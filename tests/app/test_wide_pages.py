@@ -91,7 +91,7 @@ def test_other_pages_stand_many_columns(page: str) -> None:
 
 def test_what_trials_of_many_tables_need_is_worked_out_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = []
-    needs = Expected({(name, epsilon, 2_775): Forecast(True, 1.0, 1.0) for name in MECHANISMS for epsilon in EPSILONS}, {})
+    needs = Expected({(name, None, epsilon, 2_775): Forecast(True, 1.0, 1.0) for name in MECHANISMS for epsilon in EPSILONS}, {})
     monkeypatch.setattr(trial, "expected", lambda sweep: planned.append(sweep) or needs)
     app = open_page("tradeoffs", wide(workload={"kind": "all", "k": 2}))
     assert not planned

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dpsynth_core import report
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import demo, simulated
 from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import METRICS, Setting
+from dpsynth_core.tradeoffs.sweep import Swept
 from dpsynth_core.tradeoffs.trial import Outcome, Trials
 from dpsynth_core.vocabulary.rows import row_marginals
 from tests.refusals import refused
@@ -32,6 +36,51 @@ def test_errors_are_those_of_the_published_rows() -> None:
     assert outcome.largest == pytest.approx(max(a.max() for a in apart))
     assert outcome.measured == 5  # three columns and the two edges of a tree
     assert outcome.seconds > 0
+
+
+def test_bounds_are_those_that_the_release_states() -> None:
+    tried = sweep(repeats=3)
+    for number in range(6):
+        spec = tried.spec(tried.points[number])
+        made = synthesis.plan(spec)
+        release = synthesis.synthesize(made, synthesis.open_source(made), synthesis.noise_for(spec), lambda _: None)
+        stated = report.statements(release).value.bounds
+        expected = [None if math.isinf(stated[r].tight) else pytest.approx(min(1.0, stated[r].tight), abs=1e-6) for r in tried.cliques(3)]
+        outcome = Trials(tried).run(number)
+        assert list(outcome.bounds) == expected
+        measures_pairs = tried.points[number].mechanism == "mst"
+        assert all((bound is not None) == measures_pairs for bound in outcome.bounds)
+        pairs = zip(outcome.errors, outcome.bounds, strict=True)
+        assert all(error <= bound for error, bound in pairs if bound is not None)  # seeds are fixed
+        assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+
+
+def test_memory_is_of_the_trial_alone_where_the_system_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not trial._forget_peak():
+        pytest.skip("the system does not say")
+    before = trial._peak_mb()
+    held = np.ones(20_000_000)  # 160 MB
+    most = trial._peak_mb()
+    assert before is not None
+    assert most is not None
+    assert 140 < most - before < 250
+    del held
+    assert trial._forget_peak()
+    after = trial._peak_mb()
+    assert after is not None
+    assert after < most - 100
+    assert Trials(sweep()).run(0).memory_mb is not None
+    monkeypatch.setattr(trial, "_forget_peak", lambda: False)
+    assert Trials(sweep()).run(0).memory_mb is None
+
+
+def test_outcomes_of_earlier_versions_are_read() -> None:
+    """They have neither bounds nor memory."""
+    kept = {name: value for name, value in outcome(0.1, 0.2, 0.3).to_json().items() if name not in ("bounds", "memory_mb")}
+    read = Outcome.from_json(kept)
+    frame = curves.bands(curves.outcomes(sweep(mechanisms=("mst",)), {0: read}), METRICS[0]).value
+    assert frame["memory_mb"].isna().all()
+    assert curves.of_tables(sweep(mechanisms=("mst",)), {0: read}, Setting("MST", 1.0, 3)).value["bound"].isna().all()
 
 
 def test_the_same_point_gives_the_same_errors() -> None:
@@ -64,13 +113,13 @@ def test_what_cannot_be_tried_is_said_by_mechanism() -> None:
     base = plan(mechanism={"name": "aim", "settings": {"max_size_mb": 0.1}}, domain={"a": 20_000, "b": 2, "c": 2})
     tried = sweep(base, mechanisms=("aim", "gaussian"))
     found = trial.expected(tried)
-    assert set(found.refusals) == {"aim"}
-    assert {mechanism for mechanism, _, _ in found.forecasts} == {"gaussian"}
+    assert set(found.refusals) == {"AIM"}
+    assert {mechanism for mechanism, _, _, _ in found.forecasts} == {"gaussian"}
     refused(trial.checked, tried)
 
 
 def test_forecasts_are_per_setting() -> None:
-    assert set(trial.checked(sweep(epsilons=(0.5, 1.0))).forecasts) == {(m, e, 3) for m in ("independent", "mst") for e in (0.5, 1.0)}
+    assert set(trial.checked(sweep(epsilons=(0.5, 1.0))).forecasts) == {(m, None, e, 3) for m in ("independent", "mst") for e in (0.5, 1.0)}
 
 
 def test_time_left_follows_the_pace_and_the_number_of_workers() -> None:
@@ -155,3 +204,45 @@ def test_tables_can_be_judged_by_their_largest_count() -> None:
     assert curves.of_each(curves.LARGEST) is curves.LARGEST
     table = curves.of_tables(tried, by_turn, Setting("MST", 1.0, 3), curves.LARGEST).value
     assert dict(zip(table["marginal"], table["error"], strict=True)) == {"a × b": 0.05, "a × c": 0.01, "b × c": 0.02}
+
+
+def test_bounds_of_a_table_are_means_where_all_trials_have_one() -> None:
+    tried = sweep(mechanisms=("mst",), repeats=2)
+    one, other = (replace(outcome(0.1, 0.2, 0.3), bounds=bounds) for bounds in ((0.2, 0.4, None), (0.4, 0.4, 0.5)))
+    table = curves.of_tables(tried, {0: one, 1: other}, Setting("MST", 1.0, 3)).value.set_index("marginal")["bound"]
+    assert table["a × b"] == pytest.approx(0.3)
+    assert table["a × c"] == pytest.approx(0.4)
+    assert np.isnan(table["b × c"])
+
+
+def test_every_table_of_every_setting_is_a_row() -> None:
+    tried = sweep(epsilons=(0.5, 1.0), sizes=(2, 3))
+    by_turn = {point.number: outcome(*(0.1 * (1 + i + point.number) for i in range(point.size))) for point in tried.points}
+    table = curves.of_every_setting(tried, by_turn, 3)
+    assert table.zone is Zone.PUBLIC
+    frame = table.value
+    assert len(frame) == 2 * 2 * 3
+    for setting in (one for one in curves.settings(tried, by_turn) if one.tables == 3):
+        alone = curves.of_tables(tried, by_turn, setting).value
+        part = frame[(frame["mechanism"] == setting.mechanism) & (frame["epsilon"] == setting.epsilon)]
+        assert part[alone.columns].reset_index(drop=True).equals(alone)
+    private = sweep(plan(data={"path": "people.csv"}), table="private")
+    assert curves.of_every_setting(private, {0: outcome(0.1, 0.2, 0.3)}, 3).zone is Zone.CURATOR
+
+
+def test_a_swept_setting_reaches_the_mechanism_and_the_frames() -> None:
+    """AIM with no room for a table of three columns of 24 values errs more (AIM paper, Figure 4 a)."""
+    domain = dict.fromkeys("abc", 24)
+    standin = {"kind": "standin", "standin": {"rows": 5_000, "strength": 0.9}}
+    base = plan(domain=domain, data=standin, workload={"kind": "all", "k": 3})
+    tried = sweep(base, mechanisms=("aim",), epsilons=(100.0,), sizes=(1,), swept=Swept("aim", "max_size_mb", (0.1, 50.0)))
+    trials = Trials(tried)
+    small, large = (trials.run(point.number) for point in tried.points)
+    assert [point.value for point in tried.points] == [0.1, 50.0]
+    frame = curves.outcomes(tried, {0: small, 1: large}).value
+    assert frame["mechanism"].tolist() == ["AIM, max_size_mb 0.1", "AIM, max_size_mb 50"]
+    assert frame["setting"].tolist() == ["max_size_mb"] * 2
+    band = curves.bands(curves.outcomes(tried, {0: small, 1: large}), METRICS[0]).value
+    assert band["value"].tolist() == [0.1, 50.0]
+    assert band["error"][0] > 1.2 * band["error"][1]
+    assert band["cpu_seconds"].tolist() == [small.cpu_seconds, large.cpu_seconds]

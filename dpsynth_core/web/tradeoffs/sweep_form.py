@@ -1,8 +1,9 @@
 """The form of a sweep on the Trade-offs page: the table, the mechanisms and budgets to try, and the expected time.
 
 The open project's choices are in the draft's notes under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms,
-epsilons, repeats, sizes (parts of the workload); each has a default that depends on public facts only. A stand-in needs no private table,
-so neither the file nor a population has to be named for it.
+epsilons, repeats, sizes (parts of the workload), setting ("MECHANISM.PARAMETER" to vary, or "") and "values_MECHANISM_PARAMETER"; each has
+a default that depends on public facts only. A stand-in needs no private table, so neither the file nor a population has to be named for it.
+Where values are to be learnt, trials take those of the project's last release, else invented ones.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ import streamlit as st
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Mechanism, UsesPublic
+from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.parameters import Parameter, read
 from dpsynth_core.planning.spec import STANDIN, Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import standins
 from dpsynth_core.store import balance, ledger, sweeps
-from dpsynth_core.tradeoffs import trial
-from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep
+from dpsynth_core.tradeoffs import trial, values
+from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep, Swept, sweepable
 from dpsynth_core.tradeoffs.trial import Expected
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
+from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell import document, fields, frame, refusals, session
 from dpsynth_core.web.shell.numbers import duration, positive, short
 from dpsynth_core.web.shell.session import Current
@@ -41,6 +45,7 @@ RANGE, STRENGTHS = "range", (0.25, 0.5, 0.75)
 ROWS, MOST_ROWS = 10_000, 50_000
 """The default rows of a stand-in without a stated number of people, and the most, so that a sweep does not take all day."""
 MAX_EPSILONS = 12
+MAX_VALUES = 8
 ALL, PARTS = "all", "parts"
 SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 """The parts of the workload to try."""
@@ -60,6 +65,7 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
         "epsilons": list(EPSILONS),
         "repeats": 1 if chosen.get("table", STANDIN) == STANDIN and chosen.get("strength", RANGE) == RANGE else REPEATS,
         "sizes": ALL,
+        "setting": "",
     }
     return chosen.get(name, defaults[name])
 
@@ -83,13 +89,14 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the mechanisms that a sweep can try.
 
     They must publish tables. One that needs a public table is offered only for trials on the
-    private table of a project that has a public table. The draft must have a workload and a budget.
+    private table of a project that has a public table, and one whose oracle needs to know all
+    values only where none are to be learnt. The draft must have a workload and a budget.
     """
-    workload = document.workload(draft)
+    workload, learns = document.workload(draft), bool(document.domain(draft).unknown)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
     def can(mechanism: Mechanism) -> bool:
-        if not mechanism.card.publishes_tables:
+        if not mechanism.card.publishes_tables or (learns and isinstance(mechanism, Learner)):
             return False
         if informed or not isinstance(mechanism, UsesPublic):
             return True
@@ -119,8 +126,56 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     return None
 
 
-def sweep_of(draft: Mapping[str, Any], name: str) -> Sweep:
+def settings(draft: Mapping[str, Any]) -> dict[str, Parameter]:
+    """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"."""
+    chosen = [name for name in offered(draft) if name in note(draft, "mechanisms")]
+    return {f"{name}.{one.name}": one for name in chosen for one in sweepable(name)}
+
+
+def usual_values(parameter: Parameter) -> list[float]:
+    """Return a few values of a parameter within its range, evenly spaced on a logarithmic scale around its default.
+
+    A default of 0 stands for a value that the mechanism chooses; it is followed by parts of the
+    range.
+    """
+    default = float(parameter.default)
+    around = [default * factor for factor in (1 / 16, 1 / 4, 1, 4)] if default else [0.0, parameter.high / 100, parameter.high / 10]
+    within = (min(max(value, parameter.low), parameter.high) for value in around)
+    return sorted({float(round(value)) if parameter.kind == "int" else float(f"{value:.2g}") for value in within})
+
+
+def _swept(draft: Mapping[str, Any]) -> Swept | None:
+    """Return the setting to vary; None without one. Raises InputError if a value cannot be used."""
+    chosen, found = note(draft, "setting"), settings(draft)
+    if chosen not in found:
+        return None
+    mechanism, parameter = chosen.split(".", 1)
+    values = document.wizard(draft).get("tradeoffs", {}).get(_values_note(chosen), usual_values(found[chosen]))
+    if values is None:
+        raise InputError("values of the setting", "what is typed there cannot be used", "correct it")
+    return Swept(mechanism, parameter, tuple(values))
+
+
+def _values_note(setting: str) -> str:
+    return f"values_{setting.replace('.', '_')}"
+
+
+def last_release(project: Current) -> Domain | None:
+    """Return the domain of the project's last release, whose learnt values are public; None if it has none, or learns no values."""
+    if document.problem(project.draft, "domain") is not None or not document.domain(project.draft).unknown:
+        return None
+    finished = open_runs.finished(project.owner, project.id)
+    return open_runs.open_run(finished[0]).release.plan.domain if finished else None
+
+
+def sweep_of(draft: Mapping[str, Any], name: str, released: Domain | None = None) -> Sweep:
     """Return the sweep that the form describes.
+
+    Args:
+        draft: The draft.
+        name: Name of the plan.
+        released: The domain of a release, whose values are taken for columns to be learnt
+            (`last_release`); other columns get invented ones.
 
     Raises:
         InputError: A choice is missing or not valid.
@@ -134,7 +189,10 @@ def sweep_of(draft: Mapping[str, Any], name: str) -> Sweep:
     mechanisms = [mechanism for mechanism in offered(draft) if mechanism in note(draft, "mechanisms")]
     base, epsilons, repeats = _base(draft, name, table), tuple(sorted(note(draft, "epsilons"))), int(note(draft, "repeats"))
     strengths = STRENGTHS if table == STANDIN and note(draft, "strength") == RANGE else ()
-    return Sweep(base, table, tuple(mechanisms), epsilons, tuple(sizes), repeats, strengths)
+    domain = Domain.from_json(base.domain)
+    completed, invented = values.in_place(domain, released) if domain.unknown else (None, ())
+    known = None if completed is None else completed.to_json()
+    return Sweep(base, table, tuple(mechanisms), epsilons, tuple(sizes), repeats, strengths, _swept(draft), known, invented)
 
 
 def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
@@ -153,21 +211,38 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
     return Spec.from_json({"version": 1, "name": name} | fields)
 
 
+def read_values(text: str, parameter: Parameter) -> list[float]:
+    """Return several values of a parameter, separated by spaces, semicolons or commas.
+
+    Raises:
+        InputError: The text is wrong or ambiguous, or a value is out of range.
+    """
+    words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word, "values of the setting")]
+    found = sorted({float(read(parameter, word)) for word in words})
+    if not 1 <= len(found) <= MAX_VALUES:
+        raise InputError("values of the setting", f"{len(found)} are given", f"give 1 to {MAX_VALUES}")
+    return found
+
+
 def read_epsilons(text: str) -> list[float]:
     """Return several values of epsilon, separated by spaces, semicolons or commas.
 
     Raises:
         InputError: The text is wrong, or ambiguous such as 1,5, which may be one number or two.
     """
-    words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word)]
+    words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word, "values of ε")]
     epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
     if not 1 <= len(epsilons) <= MAX_EPSILONS:
         raise InputError("values of ε", f"{len(epsilons)} are given", f"give 1 to {MAX_EPSILONS}, such as 0.1 1 10")
     return epsilons
 
 
-def _parted(word: str) -> list[str]:
+def _parted(word: str, field: str) -> list[str]:
     """Split a word without spaces at its commas. "0,5" is one number with a decimal comma.
+
+    Args:
+        word: The word.
+        field: Name of the field, for errors.
 
     Raises:
         InputError: The word may be one number or two, such as "1,5".
@@ -175,7 +250,7 @@ def _parted(word: str) -> list[str]:
     if word.startswith("0,") or "," not in word:
         return [word]
     if word.count(",") == 1 and "." not in word:
-        raise InputError("values of ε", f"“{word[:40]}” may be one number or two", "separate values by spaces, such as 0.5 1.5")
+        raise InputError(field, f"“{word[:40]}” may be one number or two", "separate values by spaces, such as 0.5 1.5")
     return [part for part in word.split(",") if part]
 
 
@@ -222,6 +297,7 @@ def form(project: Current) -> None:
         about = "The cards on the page Mechanism describe each mechanism."
         fields.linked(f"{NOTES}.mechanisms", shown, take, st.pills, "Mechanisms", list(names), help=about, **look)
         _grid(project)
+        _vary(project)
         _start(project)
 
 
@@ -270,16 +346,39 @@ def _grid(project: Current) -> None:
         fields.choice("Tables asked for", f"{NOTES}.sizes", list(_SIZES), _SIZES, help=help)
 
 
+def _vary(project: Current) -> None:
+    """Draw the choice of a setting to vary, and its values."""
+    offered = settings(project.draft)
+    mechanisms = {name: registry.get(name).card.title for name in {setting.split(".", 1)[0] for setting in offered}}
+    names = {"": "none"} | {key: f"{mechanisms[key.split('.', 1)[0]]}: {one.name.replace('_', ' ')}" for key, one in offered.items()}
+    where, beside = st.columns([5, 8], gap="small")
+    with where:
+        help = "Each value is tried, so that you see what a setting does to error, time and memory."
+        chosen = fields.choice("Setting to vary", f"{NOTES}.setting", list(names), names, help=help)
+    if not chosen:
+        return
+    with beside:
+        parameter = offered[chosen]
+        usual = usual_values(parameter)
+
+        def read(text: str) -> list[float]:
+            return read_values(text, parameter) if text.strip() else usual
+
+        help = f"{parameter.help} From {parameter.low:g} to {parameter.high:g}. Separate values by spaces."
+        look = {"placeholder": _shown_epsilons(usual), "help": help}
+        fields.number("Its values", f"{NOTES}.{_values_note(chosen)}", read, _shown_epsilons, **look)
+
+
 @refusals.explained()
 def _start(project: Current) -> None:
-    sweep = sweep_of(project.draft, project.name)
+    sweep = sweep_of(project.draft, project.name, last_release(project))
     tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
     if tables > _AT_ONCE and not _asked_for(sweep):
         return
     with st.spinner("Working out what the trials need …"):
         expected = _expected(sweep)
-    for name, error in expected.refusals.items():
-        why = f"{literal(sweep.titles[name])}: {literal(error.problem)}; {literal(error.remedy)}."
+    for title, error in expected.refusals.items():
+        why = f"{literal(title)}: {literal(error.problem)}; {literal(error.remedy)}."
         st.caption(f":orange[:material/block: {why}]")
     if expected.refusals:
         raise InputError("mechanisms", "not all of them can be tried", "leave out the ones named above")
@@ -305,7 +404,7 @@ def _asked_for(sweep: Sweep) -> bool:
 
 def _offer(project: Current, sweep: Sweep, expected: Expected) -> None:
     workers = sweeps.workers_at_once(expected.memory_mb)
-    seconds = sum(expected.seconds[p.mechanism, p.epsilon, p.size] for p in sweep.points)
+    seconds = sum(expected.seconds[p.setting] for p in sweep.points)
     with st.container(horizontal=True, vertical_alignment="center"):
         private = sweep.table == PRIVATE
         label = f"Start {len(sweep.points):,} trials" + ("…" if private else "")
@@ -345,7 +444,8 @@ def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
         seen: Ids of the sweeps on the page when the curator decided.
     """
     with refusals.attempted(_SWEEP):
-        if _text(sweep_of(session.current().draft, project.name)) != _text(sweep):  # a field that was left by the very click
+        now = session.current()
+        if _text(sweep_of(now.draft, now.name, last_release(now))) != _text(sweep):  # a field that was left by the very click
             raise InputError("trials", "they were just changed", "see what they need now, and start them")
         if sweep.table == PRIVATE:
             ledger.open_population(project.owner, sweep.base.population, document.cap(project.draft))
