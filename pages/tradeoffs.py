@@ -18,7 +18,7 @@ def main() -> None:
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
     frame.header("tradeoffs", "Compare mechanisms and values of ε before you spend anything.", *zones)
     if listed:
-        sweep_view.panel(sweep_view.picked(listed))
+        sweep_view.panel(listed)
     missing = sweep_form.problem(project.draft)
     if missing is not None:
         st.info("This page needs columns, tables and a budget.", icon=":material/science:")

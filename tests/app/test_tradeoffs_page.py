@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pandas as pd
@@ -10,14 +11,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import approvals, balance, chain, dispatch, projects, sweeps, worker
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.store import approvals, balance, chain, dispatch, projects, runs, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
+from dpsynth_core.tradeoffs.sweep import Swept, sweepable
 from dpsynth_core.web.shell import curator
 from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
-from tests.app.demo_project import button, draft, open_page, project, words
+from tests.app.demo_project import button, draft, finished_run, open_page, project, words
 from tests.refusals import refused
 
 
@@ -254,7 +257,7 @@ def test_a_setting_is_picked_and_taken_into_the_plan(started: list[str]) -> None
 def test_the_table_behind_every_chart_can_be_had(started: list[str]) -> None:
     place = project(**small())
     app = finished(place, started)
-    assert [b.label for b in app.get("download_button")] == ["Every trial", "The curves", "The tables of this setting"]
+    assert [b.label for b in app.get("download_button")] == ["Every trial", "The curves", "The tables of this setting", "Every table"]
 
 
 def test_a_column_that_is_a_formula_stays_text_in_a_download() -> None:
@@ -279,8 +282,93 @@ def test_a_public_table_can_be_tried_on_at_no_cost(started: list[str]) -> None:
     app = finished(place, started)
     assert "4 of 4 trials" in words(app)
     assert only(place).sweep.base.data.path == str(path)
-    assert len(app.get("download_button")) == 3
+    assert len(app.get("download_button")) == 4
     assert chain.entries() == ()
+
+
+# Plans that learn, and settings that vary
+
+
+def learning(**notes: Any) -> dict[str, Any]:
+    """A draft whose plan learns two of four columns."""
+    fields = small(**notes)
+    for attribute in fields["domain"]["attributes"]:
+        if attribute["name"] in ("age", "region"):
+            kind = "integer" if attribute["name"] == "age" else "categorical"
+            attribute |= {"discover": True, "kind": kind}
+            for key in attribute.keys() - {"name", "kind", "discover"}:
+                del attribute[key]
+    return fields | {"budget": {"epsilon": 5.0, "delta": 1e-9, "certificate": 0.1, "discovery": 0.3}}
+
+
+def test_a_plan_that_learns_is_tried_with_invented_values_and_after_a_release_with_learnt_ones(started: list[str]) -> None:
+    place = project(**learning())
+    app = finished(place, started)
+    assert "4 of 4 trials" in words(app)
+    assert "invented" in words(app)
+    assert only(place).sweep.invented == ("age", "region")
+    run = finished_run(place)
+    with transaction() as db:
+        db.execute("UPDATE jobs SET created = '2020-01-01T00:00:00.000+00:00' WHERE kind = 'sweep'")
+    app = finished(place, started)
+    newest = sweeps.list(LOCAL_OWNER, place)[0].sweep
+    assert newest.invented == ()
+    assert newest.domain == runs.release(LOCAL_OWNER, run.id).plan.domain
+    assert "invented" not in words(app)
+    assert "has learnt" in words(app)
+    app.session_state["tradeoffs_beside"] = [run.id]
+    app = app.run()
+    assert "is not drawn" not in words(app)
+    assert any("Diamond with a name" in caption.value for caption in app.caption)
+
+
+def test_invented_values_are_not_tried_on_the_simulated_people(started: list[str]) -> None:
+    app = open_page("tradeoffs", project(**learning(table="public")))
+    assert "Try it on simulated data" in words(app)
+    assert not [b for b in app.button if "Start" in b.label]
+    assert not started
+
+
+def test_a_setting_is_varied_drawn_and_taken_into_the_plan(started: list[str]) -> None:
+    place = project(**small(mechanisms=["mst", "independent"]))
+    app = open_page("tradeoffs", place)
+    app = next(s for s in app.selectbox if s.label == "Setting to vary").select("mst.max_size_mb").run()
+    app = next(t for t in app.text_input if t.label == "Its values").input("1 20").run()
+    button(app, "Start 6 trials").click().run()
+    assert only(place).sweep.swept == Swept("mst", "max_size_mb", (1.0, 20.0))
+    worker.work(dispatch.claim(started[-1]))
+    app = open_page("tradeoffs", place)
+    for axis, question in (("by_seconds", "processor time?"), ("by_setting", "What does max_size_mb do to the error?")):
+        app.session_state["tradeoffs_axis"] = axis
+        app = app.run()
+        assert any(question in spec for spec in map(joined_title, drawn(app)))
+    app = app.selectbox(key="tradeoffs_mechanism").select("MST, max_size_mb 20").run()
+    button(app, "into the plan").click().run()
+    assert chosen(place)["mechanism"] == {"name": "mst", "settings": {"max_size_mb": 20.0}}
+
+
+def joined_title(spec: str) -> str:
+    return " ".join(json.loads(spec)["title"]["text"])
+
+
+@pytest.mark.parametrize("typed", ["-1", "many", "1,5", "1 2 3 4 5 6 7 8 9"])
+def test_values_of_a_setting_that_cannot_be_used_stop_the_start(typed: str) -> None:
+    app = open_page("tradeoffs", project(**small(mechanisms=["mst"], setting="mst.max_size_mb")))
+    app = next(t for t in app.text_input if t.label == "Its values").input(typed).run()
+    assert not [b for b in app.button if "Start" in b.label]
+
+
+def test_usual_values_of_every_setting_can_be_swept() -> None:
+    for name in registry.MECHANISMS:
+        for parameter in sweepable(name):
+            usual = sweep_form.usual_values(parameter)
+            assert Swept(name, parameter.name, tuple(usual)).values == tuple(usual)
+
+
+def test_each_table_has_a_chart_of_its_own(started: list[str]) -> None:
+    app = finished(project(**small()), started)
+    labels = {title for title in map(joined_title, drawn(app)) if "how far off?" in title}
+    assert len(labels) == 6
 
 
 # The private table

@@ -83,7 +83,7 @@ def release_beside(page: Page) -> None:
     """A finished release is chosen beside the curves."""
     choose_in(page, page.get_by_role("combobox", name="Finished releases beside it"))
     page.mouse.move(0, 0)
-    expect(page.locator("svg", has_text="Diamond with a name").first).to_be_visible()
+    expect(page.get_by_text("Diamond with a name").first).to_be_visible()
 
 
 def unfolded(title: str, page: Page) -> None:

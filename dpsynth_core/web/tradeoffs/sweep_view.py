@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -16,19 +17,20 @@ import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
-from dpsynth_core.foundation.zones import Zone, Zoned, publishable
+from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable
 from dpsynth_core.release.document import csv_bytes
 from dpsynth_core.store import approvals, sweeps
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs import curves, trial
-from dpsynth_core.tradeoffs.curves import MEAN, METRICS, Beside, Metric, Setting
+from dpsynth_core.tradeoffs import curves, trial, values
+from dpsynth_core.tradeoffs.curves import MEAN, MEMORY, METRICS, SECONDS, Cost, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell import curator, fields, frame, refusals, session
-from dpsynth_core.web.shell.figures import draw
+from dpsynth_core.web.shell.figures import draw, show
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
@@ -42,8 +44,13 @@ Outcomes = Mapping[int, Outcome]
 POLL_SECONDS, REDRAW_SECONDS = 1.5, 4.5
 """The intervals at which the progress and the charts are drawn; charts are most of what is sent."""
 _METRIC, _MECHANISM, _EPSILON, _TABLES = "tradeoffs_metric", "tradeoffs_mechanism", "tradeoffs_epsilon", "tradeoffs_tables"
+_AXIS = "tradeoffs_axis"
 _PICKED = "_tradeoffs_picked"
 BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"
+BY_SECONDS, BY_MEMORY, BY_SETTING = "by_seconds", "by_memory", "by_setting"
+_MOST_TABLES, _ACROSS, _MOST_NAMED = 12, 3, 6
+"""Tables that are drawn each in a chart of its own, such charts in a row, and names of columns in a sentence."""
+_COSTS = {BY_SECONDS: SECONDS, BY_MEMORY: MEMORY}
 _LIMIT = "tradeoffs_limit"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
@@ -53,23 +60,24 @@ def listed(project: Current) -> tuple[Stored, ...]:
     return sweeps.list(project.owner, project.id)
 
 
-def picked(stored_sweeps: tuple[Stored, ...]) -> Stored:
-    """Draw the choice of a sweep if there are several, and return the chosen one, at first the newest."""
-    ids = [stored.id for stored in stored_sweeps]
-    if st.session_state.get(SHOWN) not in ids:
-        st.session_state[SHOWN] = ids[0]
-    if len(stored_sweeps) == 1:
-        return stored_sweeps[0]
+def panel(stored_sweeps: tuple[Stored, ...]) -> None:
+    """Draw the results and the progress of a sweep, regularly while it runs, and below them a choice if there are several.
+
+    Args:
+        stored_sweeps: The project's sweeps, of which the newest is shown at first.
+    """
     names = {stored.id: _name(stored) for stored in stored_sweeps}
-    chosen = st.selectbox("Sweep", ids, format_func=lambda sweep: names[sweep], key=SHOWN)
-    return next(stored for stored in stored_sweeps if stored.id == chosen)
-
-
-def panel(stored: Stored) -> None:
-    """Draw the progress and the results of a sweep, regularly while it runs."""
+    if st.session_state.get(SHOWN) not in names:
+        st.session_state[SHOWN] = stored_sweeps[0].id
+    stored = next(stored for stored in stored_sweeps if stored.id == st.session_state[SHOWN])
     with frame.card("Results of the trials", stored.sweep.zone, _about(stored)):
-        refusals.polled(_state, POLL_SECONDS if stored.active else None)(stored.id, stored.active)
+        if stored.active:
+            refusals.polled(_state, POLL_SECONDS)(stored.id, True)
         refusals.polled(_results, REDRAW_SECONDS if stored.active else None)(stored)
+        if not stored.active:  # the chart is what a page is opened for
+            refusals.polled(_state, None)(stored.id, False)
+        if len(names) > 1:
+            st.selectbox("Sweep", list(names), format_func=names.get, key=SHOWN)
 
 
 def _state(sweep: str, was_active: bool) -> None:
@@ -121,18 +129,124 @@ def _results(stored: Stored) -> None:
         return
     if stored.sweep.zone is Zone.CURATOR:
         st.warning(curator.WARNING, icon=":material/visibility_lock:")
-    metric, chosen = _controls(stored.sweep, curves.settings(stored.sweep, outcomes))
-    left, right = st.columns([7, 5], gap="medium")
-    with left:
-        limit = _limit(stored, outcomes, metric, chosen)
-        _drawn(stored, outcomes, BY_EPSILON, metric, chosen, limit, *_beside(stored, metric, chosen))
-    with right:
+    place, further = st.container(), st.container()  # what is chosen below is drawn above
+    metric, axis, chosen = _controls(stored, outcomes)
+    limit, releases = _limit(stored, outcomes, metric, chosen), _beside(stored, metric, chosen)
+    with place:
+        _main(stored, outcomes, axis, metric, chosen, limit, releases)
+    with further:
+        _notes(stored)
+    worst, way_on = st.columns([7, 5], gap="medium")
+    with worst:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
+    with way_on:
         _way_on(stored, chosen)
     if len(stored.sweep.sizes) > 1:
         _drawn(stored, outcomes, BY_TABLES, metric, chosen)
+    if not stored.active:
+        _every_table(stored, outcomes, metric, chosen, limit, releases)
     if stored.sweep.zone is not Zone.CURATOR:
         _downloads(stored.sweep, outcomes, metric, chosen)
+
+
+def _main(
+    stored: Stored, outcomes: Outcomes, axis: str, metric: Metric, chosen: Setting, limit: float | None, releases: tuple[Beside, ...]
+) -> None:
+    """Draw the error against the chosen axis, as wide as the page."""
+    if axis == BY_SETTING:
+        error, cost = st.columns(2, gap="medium")
+        with error:
+            _drawn(stored, outcomes, BY_SETTING, metric, chosen)
+        with cost:
+            _drawn(stored, outcomes, BY_SETTING, SECONDS, chosen)
+        return
+    _drawn(stored, outcomes, axis, metric, chosen, limit, *releases)
+    if axis in _COSTS:
+        st.caption("The number at a point is its ε. Upright: least and most of the trials." + (" Dashed: limit." if limit else ""))
+    else:
+        marks = _marks(stored.sweep, limit, releases)
+        st.caption(charts.reading(_bands(stored, outcomes, metric), chosen.tables, marks))
+
+
+def _notes(stored: Stored) -> None:
+    """Draw a sentence on values that were put in place of those that the plan leaves to be learnt."""
+    sweep = stored.sweep
+    if sweep.values is None:
+        return
+    open_columns = [attribute.name for attribute in Domain.from_json(sweep.base.domain).unknown]
+    learnt = [name for name in open_columns if name not in sweep.invented]
+    words = [f"The values of {_named(learnt)} are those that a release of this project has learnt."] if learnt else []
+    if sweep.invented:
+        words.append(
+            f"The values of {_named(sweep.invented)} are **invented**, about {values.INVENTED} a column, because the plan is to learn "
+            "them. If it learns more values, errors are larger."
+        )
+    st.caption(f":material/edit_note: {' '.join(words)}")
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return the first few names of columns in Markdown, and the number of the others."""
+    first, more = names[:_MOST_NAMED], len(names) - _MOST_NAMED
+    return ", ".join(f"“{literal(name, 40)}”" for name in first) + (f" and {more} more" if more > 0 else "")
+
+
+def _every_table(
+    stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting, limit: float | None, releases: tuple[Beside, ...]
+) -> None:
+    """Draw the error of each table against epsilon, the tables with the largest errors first.
+
+    Args:
+        stored: The sweep.
+        outcomes: The finished trials.
+        metric: The error to draw.
+        chosen: The chosen setting, whose mechanism's bound is shaded if it has one.
+        limit: The largest acceptable error, as a share of people.
+        releases: Finished releases to draw beside the curves.
+    """
+    single, several = curves.of_each(metric), len(stored.sweep.epsilons) > 1
+    worst = curves.of_tables(stored.sweep, outcomes, chosen, single)
+    shown = list(worst.value["marginal"][:_MOST_TABLES])
+    if not several or len(worst.value) < 2:
+        return
+    st.markdown("**How does the error of each table fall with ε?**")
+    of = "tables", len(outcomes), chosen.tables, METRICS.index(single)
+    every = _kept(stored, of, lambda: curves.of_every_setting(stored.sweep, outcomes, chosen.tables, single))
+    drawn = combine(lambda frame: frame[frame["marginal"].isin(shown)], every)
+    bounded = _bounded(drawn.value, chosen.mechanism) if single == MEAN else ""
+    in_sight = _range(drawn.value, bounded, limit)
+    shade = f" Shade: up to AIM's confidence bound of {literal(bounded)}, 95%." if bounded else ""
+    dots = " Dot: a finished release; bar: 95%." if releases and single == MEAN else ""
+    more = f"The worst {len(shown)} of {len(worst.value):,}. " if len(worst.value) > len(shown) else ""
+    st.caption(f"{more}Colours as above.{shade}{' Dashed: limit.' if limit else ''}{dots}")
+    places = [place for _ in range(math.ceil(len(shown) / _ACROSS)) for place in st.columns(_ACROSS, gap="small")]
+    for number, marginal in enumerate(shown):
+        with places[number]:
+            one = combine(lambda frame, marginal=marginal: frame[frame["marginal"] == marginal], drawn)
+            beside = _points_of(releases, marginal) if single == MEAN else None
+            show(charts.one_table, one, single, bounded, limit, beside, in_sight, name=f"tradeoffs_table_{number}")
+
+
+def _bounded(frame: pd.DataFrame, chosen: str) -> str:
+    """Return the title of the mechanism whose bound is shaded: the chosen one, else the first with a bound; "" if none has one."""
+    with_bound = list(dict.fromkeys(frame["mechanism"][frame["bound"].notna()]))
+    return chosen if chosen in with_bound else next(iter(with_bound), "")
+
+
+def _range(frame: pd.DataFrame, bounded: str, limit: float | None) -> tuple[float, ...]:
+    """Return the least and the largest error that the charts of single tables show, so that all have one axis."""
+    bounds = frame["bound"][frame["mechanism"] == bounded].dropna()
+    seen = [frame["low"].min(), frame["high"].max(), *([bounds.max()] if len(bounds) else []), *([] if limit is None else [limit])]
+    return float(min(seen)), float(max(seen))
+
+
+def _points_of(releases: tuple[Beside, ...], marginal: str) -> Zoned[pd.DataFrame] | None:
+    """Return the points of one table of finished releases; None if none of them measured it."""
+    tables = [one.tables for one in releases]
+    if not tables:
+        return None
+    together = combine(lambda *frames: pd.concat(frames, ignore_index=True), *tables)
+    found = combine(lambda frame: frame[frame["marginal"] == marginal], together)
+    return found if len(found.value) else None
 
 
 def _name(stored: Stored) -> str:
@@ -210,7 +324,7 @@ def _bands(stored: Stored, outcomes: Outcomes, metric: Metric) -> Zoned[pd.DataF
 
 
 def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) -> float | None:
-    """Draw the field for the largest acceptable error, and the smallest sufficient epsilon per mechanism.
+    """Draw the smallest sufficient epsilon per mechanism for the chosen largest acceptable error.
 
     The words about epsilon are left out for the private table, because words can be copied.
 
@@ -219,38 +333,67 @@ def _limit(stored: Stored, outcomes: Outcomes, metric: Metric, chosen: Setting) 
     """
     if not metric.percent:
         return None
-    percent = st.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=_LIMIT, width=180)
+    percent = float(st.session_state[_LIMIT])
     if stored.sweep.zone is not Zone.CURATOR:  # words can be copied
         crossings = curves.crossings(_bands(stored, outcomes, metric), percent / 100, chosen.tables).value
         st.markdown("  \n".join(literal(curves.crossing_words(name, crossing, percent)) for name, crossing in crossings.items()))
     return percent / 100
 
 
-def _controls(sweep: Sweep, tried: list[Setting]) -> tuple[Metric, Setting]:
-    """Draw the boxes for metric, mechanism, epsilon and number of tables, and return what is chosen.
+def _controls(stored: Stored, outcomes: Outcomes) -> tuple[Metric, str, Setting]:
+    """Draw the boxes for metric, axis, mechanism, epsilon and number of tables, and return what is chosen.
 
     The choice begins near the plan. A click on a chart sets the same boxes.
 
     Args:
-        sweep: The sweep.
-        tried: The settings with a finished trial.
+        stored: The sweep.
+        outcomes: The finished trials.
     """
+    sweep, tried = stored.sweep, curves.settings(stored.sweep, outcomes)
     several = len(sweep.sizes) > 1
-    places = st.columns([6, 3, 2, 2] if several else [6, 3, 2], vertical_alignment="bottom")
-    with places[0]:
+    errors, against = st.columns([6, 5], vertical_alignment="bottom")
+    with errors:
         titles = {metric.title: metric for metric in METRICS}
         error_help = " ".join(f"**{metric.title}**: {metric.help}" for metric in METRICS)
         metric = st.segmented_control("Error", list(titles), key=_METRIC, default=METRICS[0].title, required=True, help=error_help)
-    names = list(sweep.titles.values())
+    with against:
+        axes = _axes(sweep, outcomes)
+        if st.session_state.get(_AXIS) not in axes:
+            st.session_state[_AXIS] = BY_EPSILON
+        costs_help = f"**{SECONDS.title}**: {SECONDS.help} **{MEMORY.title}**: {MEMORY.help}"
+        axis = st.segmented_control("Against", list(axes), key=_AXIS, format_func=axes.get, required=True, help=costs_help)
+    places = st.columns([5, 2, 2, 3] if several else [5, 2, 3], vertical_alignment="bottom")
+    names = list(dict.fromkeys(sweep.title(*variant) for variant in sweep.variants))
     mechanisms = sorted({s.mechanism for s in tried}, key=names.index)
-    planned = sweep.titles.get(sweep.base.mechanism.name)
-    mechanism = _box(places[1], "Mechanism", _MECHANISM, mechanisms, planned if planned in mechanisms else mechanisms[0])
+    mechanism = _box(places[0], "Mechanism", _MECHANISM, mechanisms, _planned(sweep, mechanisms))
     epsilons = sorted({s.epsilon for s in tried if s.mechanism == mechanism})
     near = min(epsilons, key=lambda epsilon: abs(math.log(epsilon) - math.log(sweep.base.budget.epsilon)))
-    epsilon = _box(places[2], "ε", _EPSILON, epsilons, near)
+    epsilon = _box(places[1], "ε", _EPSILON, epsilons, near)
     sizes = sorted({s.tables for s in tried if (s.mechanism, s.epsilon) == (mechanism, epsilon)})
-    tables = _box(places[3], "Tables", _TABLES, sizes, sizes[-1]) if several else sizes[-1]
-    return titles[metric], Setting(mechanism, epsilon, tables)
+    tables = _box(places[2], "Tables", _TABLES, sizes, sizes[-1]) if several else sizes[-1]
+    with places[-1]:
+        if titles[metric].percent:
+            st.number_input("Good enough up to (%)", 0.1, 100.0, 100 * LIMIT, 1.0, "%.1f", key=_LIMIT)
+    return titles[metric], axis, Setting(mechanism, epsilon, tables)
+
+
+def _axes(sweep: Sweep, outcomes: Outcomes) -> dict[str, str]:
+    """Return the titles of the axes against which the error can be drawn; memory only where the system told it."""
+    memory = {BY_MEMORY: MEMORY.title} if any(outcome.memory_mb is not None for outcome in outcomes.values()) else {}
+    setting = {} if sweep.swept is None else {BY_SETTING: sweep.swept.parameter.replace("_", " ").capitalize()}
+    tried = sweep.swept is not None and any(sweep.points[number].value is not None for number in outcomes)
+    return {BY_EPSILON: "ε", BY_SECONDS: SECONDS.title} | memory | (setting if tried else {})
+
+
+def _planned(sweep: Sweep, mechanisms: Sequence[str]) -> str:
+    """Return the title of the plan's mechanism, with the first value of the swept setting that was tried; else the first title.
+
+    Args:
+        sweep: The sweep.
+        mechanisms: The titles to choose from.
+    """
+    own = [sweep.title(*variant) for variant in sweep.variants if variant[0] == sweep.base.mechanism.name]
+    return next((title for title in own if title in mechanisms), mechanisms[0])
 
 
 def _box(place: st.delta_generator.DeltaGenerator, label: str, key: str, options: Sequence[T], first: T) -> T:
@@ -276,7 +419,7 @@ def _pick() -> None:
     st.session_state[_PICKED] = True
 
 
-def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, *beside: Any) -> None:
+def _drawn(stored: Stored, outcomes: Outcomes, name: str, measure: Metric | Cost, chosen: Setting, *beside: Any) -> None:
     """Draw a chart of the sweep. A public chart is cached; a click on its points chooses a setting.
 
     The chart of single tables (`OF_TABLES`) has no such points.
@@ -284,16 +427,16 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
     Args:
         stored: The sweep.
         outcomes: The finished trials.
-        name: `BY_EPSILON`, `BY_TABLES` or `OF_TABLES`.
-        metric: The error to draw.
+        name: `BY_EPSILON`, `BY_SECONDS`, `BY_MEMORY`, `BY_SETTING`, `BY_TABLES` or `OF_TABLES`.
+        measure: The error to draw; for `BY_SETTING` also what a trial needs.
         chosen: The chosen setting.
         *beside: Further arguments of `_chart`.
     """
-    key, make = f"tradeoffs_{name}", partial(_chart, stored, outcomes, name, metric, chosen, *beside)
+    key, make = f"tradeoffs_{name}_{measure.column}", partial(_chart, stored, outcomes, name, measure, chosen, *beside)
     if stored.sweep.zone is Zone.CURATOR:
         draw(make(), key)
         return
-    of = "chart", len(outcomes), name, METRICS.index(metric), chosen, beside
+    of = "chart", len(outcomes), name, measure.column, chosen, tuple(one.name if isinstance(one, Beside) else one for one in beside)
     spec: dict[str, Any] = _kept(stored, of, lambda: make().to_dict(validate=False))
     if name == OF_TABLES:
         st.vega_lite_chart(spec, key=key)
@@ -302,29 +445,46 @@ def _drawn(stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen
 
 
 def _chart(
-    stored: Stored, outcomes: Outcomes, name: str, metric: Metric, chosen: Setting, limit: float | None = None, *releases: Beside
+    stored: Stored, outcomes: Outcomes, name: str, measure: Metric | Cost, chosen: Setting, limit: float | None = None, *releases: Beside
 ) -> charts.Drawing:
     """Return a chart of the sweep.
 
     Args:
         stored: The sweep.
         outcomes: The finished trials.
-        name: `BY_EPSILON`, `BY_TABLES` or `OF_TABLES`.
-        metric: The error to draw.
+        name: As in `_drawn`.
+        measure: As in `_drawn`.
         chosen: The chosen setting.
         limit: The largest acceptable error, as a share of people.
         *releases: Finished releases to draw beside the curves.
     """
     sweep = stored.sweep
+    metric = measure if isinstance(measure, Metric) else MEAN
     if name == OF_TABLES:
         single = curves.of_each(metric)
         return charts.tables_of(curves.of_tables(sweep, outcomes, chosen, single), single)
     bands = _bands(stored, outcomes, metric)
     if name == BY_TABLES:
         return charts.by_tables(bands, metric, chosen.epsilon, chosen)
-    guesses = {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
-    marks = charts.Marks(limit, sweep.base.budget.epsilon, guesses, curves.release_points(releases) if releases else None)
+    if name == BY_SETTING:
+        return charts.by_setting(bands, measure, chosen.tables, chosen)
+    marks = _marks(sweep, limit, releases)
+    if name in _COSTS:
+        return charts.by_cost(bands, metric, _COSTS[name], chosen.tables, chosen, marks)
     return charts.by_epsilon(bands, metric, chosen.tables, chosen, marks)
+
+
+def _marks(sweep: Sweep, limit: float | None, releases: Sequence[Beside]) -> charts.Marks:
+    """Return the reference values of the chart against epsilon.
+
+    Args:
+        sweep: The sweep.
+        limit: The largest acceptable error, as a share of people.
+        releases: Finished releases to draw beside the curves.
+    """
+    guesses = {epsilon: sweep.guess(epsilon) for epsilon in sweep.epsilons}
+    points = curves.release_points([one.point for one in releases]) if releases else None
+    return charts.Marks(limit, sweep.base.budget.epsilon, guesses, points)
 
 
 def _take(key: str) -> None:
@@ -339,11 +499,11 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
     if stored.sweep.zone is Zone.CURATOR:
         st.caption("A choice by these errors would leak facts about people, so there is no button for it.")
         return
-    name = next(name for name, title in stored.sweep.titles.items() if title == chosen.mechanism)
+    sweep = stored.sweep
+    name, value = next(variant for variant in sweep.variants if sweep.title(*variant) == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
     if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
-        own = stored.sweep.base.mechanism
-        plan_view.choose(name, dict(own.settings) if own.name == name else {})
+        plan_view.choose(name, sweep.settings(name, value))
         fields.store("budget.epsilon", chosen.epsilon)
         frame.go("mechanism")
 
@@ -351,11 +511,13 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
 def _downloads(sweep: Sweep, outcomes: Outcomes, metric: Metric, chosen: Setting) -> None:
     trials = partial(curves.outcomes, sweep, outcomes)
     tables = partial(curves.of_tables, sweep, outcomes, chosen, curves.of_each(metric))
-    drawn = "This file has what the charts draw: mean, least and most of the repeats of each setting."
+    every = partial(curves.of_every_setting, sweep, outcomes, chosen.tables, curves.of_each(metric))
+    drawn = "This file has what the charts draw: mean, least and most of the repeats of each setting, time and memory."
     offers: tuple[tuple[str, str, Callable[[], Zoned[pd.DataFrame]], str], ...] = (
         ("Every trial", "trials.csv", trials, "This file has one line per trial, with all errors and times."),
         ("The curves", "curves.csv", lambda: curves.bands(trials(), metric), drawn),
-        ("The tables of this setting", "tables.csv", tables, "This file has the error of every table of the workload."),
+        ("The tables of this setting", "tables.csv", tables, "This file has the error of every table of the workload, and AIM's bound."),
+        ("Every table", "tables_of_all.csv", every, "This file has the error of every table at every setting, and AIM's bound."),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, file, content, about in offers:
@@ -376,6 +538,21 @@ _BESIDE_HELP = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A finished release beside the curves.
+
+    Attributes:
+        name: Its name (hostile text).
+        point: The point of its mean error.
+        tables: The points of its tables, from `curves.release_tables`.
+    """
+
+    name: str
+    point: curves.Beside
+    tables: Zoned[pd.DataFrame]
+
+
 def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ...]:
     """Draw a choice of finished releases, and return those that can be drawn beside the curves.
 
@@ -394,10 +571,12 @@ def _beside(stored: Stored, metric: Metric, chosen: Setting) -> tuple[Beside, ..
     for run in finished:
         if run.id in picked:
             opened = open_runs.open_run(run)
-            headline = publishable(open_runs.judged(opened), "a release beside a sweep").headline
+            judged = open_runs.judged(opened)
+            headline = publishable(judged, "a release beside a sweep").headline
             why_not = wrong_view or curves.obstacle(stored.sweep, opened.release, headline)
             if why_not:
                 st.caption(f":orange[:material/block:] {literal(names[run.id], 120)} is not drawn: {why_not}.")
             else:
-                points.append(curves.release_point(names[run.id], opened.release, headline))
+                tables = curves.release_tables(names[run.id], opened.release, combine(lambda quality: quality.table, judged))
+                points.append(Beside(names[run.id], curves.release_point(names[run.id], opened.release, headline), tables))
     return tuple(points)
