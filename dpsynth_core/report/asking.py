@@ -208,10 +208,10 @@ def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
 
 
 def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked, list[str]]:
-    """Return the parts of a question about households.
+    """Return what is needed to answer a question about households.
 
-    Each condition that some or no member meets becomes a column of its own, with the values SOME
-    and NONE.
+    Each condition that some member or no member must meet becomes a column of its own, with the
+    values SOME and NONE.
 
     Returns:
         The known values of households, with these columns; the question with cells of these

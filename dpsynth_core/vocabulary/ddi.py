@@ -55,7 +55,8 @@ def _variables(text: str) -> list[ElementTree.Element]:
 def _declared(variable: ElementTree.Element) -> Column:
     """Return the column that a variable describes.
 
-    Answers that mean "no answer" stay answers, because a file may hold their codes.
+    Answers that mean "no answer" become values of the column too, because a file may hold their
+    codes.
     """
     answers, no_answers = ({}, set()) if variable.get("intrvl") == "contin" else _answers(variable)
     decimals = variable.get("dcml", "")

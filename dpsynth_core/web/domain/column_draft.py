@@ -161,7 +161,14 @@ class ColumnDraft(Column):
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
     def treatment(self, which: str) -> str:
-        """Return the chosen one of `treatments(which)`."""
+        """Return the chosen treatment of missing values or of values outside the domain.
+
+        Args:
+            which: "missing" or "other".
+
+        Returns:
+            One of `treatments(which)`.
+        """
         stated = getattr(self, which)
         if isinstance(stated, Mapping):
             return COUNT_AS

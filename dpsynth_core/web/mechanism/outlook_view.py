@@ -75,8 +75,9 @@ _BOX = {
 def light(project: Current) -> Plan | None:
     """Draw the light of the draft's plan, and return the plan.
 
-    The light is a green, amber or red box about the expected quality. For a draft that is not
-    complete nothing is drawn and None is returned.
+    The light is a green, amber or red box about the expected quality. If the draft does not state
+    the number of people, a link to the page Data takes its place. For a draft that is not complete
+    nothing is drawn and None is returned.
     """
     try:
         plan = document.plan(project.draft, project.name)
