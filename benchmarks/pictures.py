@@ -43,7 +43,7 @@ def _taken(address: str) -> Iterator[tuple[str, bytes]]:
         charts = window.locator('[data-testid="stVegaLiteChart"] svg.marks')
         charts.first.wait_for()
         window.locator("summary").filter(has_text="Every table").click()
-        charts.nth(2).wait_for()
+        charts.nth(3).wait_for()
         window.mouse.move(0, 0)
         window.wait_for_timeout(2000)  # whatever still moves until it is in place
         top = window.get_by_text("Which tables can I trust?").bounding_box()["y"] - 20

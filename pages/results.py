@@ -10,7 +10,7 @@ from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import fields, frame
 
-_VIEW, _KEY, _SHOWN = "view", "results_view", "_results_view"
+_VIEW, _KEY, _SHOWN = "view", open_runs.VIEW, "_results_view"
 VIEWS = {
     "tables": (":material/format_list_numbered: Tables", quality_view.tables),
     "columns": (":material/bar_chart: Columns", results_view.columns),

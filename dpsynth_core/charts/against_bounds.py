@@ -72,7 +72,7 @@ def sortable(frame: pd.DataFrame) -> list[str]:
     return [name for name in ORDERS if known(frame, name)]
 
 
-def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20) -> Drawing:
+def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20, skip: int = 0) -> Drawing:
     """Draw the error of each table together with AIM's bounds and the errors of the baselines.
 
     Args:
@@ -80,13 +80,15 @@ def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "l
         threshold: Largest acceptable error, as a share of people.
         order: Key of `ORDERS` to sort by, largest first.
         show: Number of tables drawn.
+        skip: Number of tables before the first that is drawn.
 
     Returns:
         A chart with one line per table.
     """
-    frame = zoned.value.sort_values([order, "cells"], ascending=False, na_position="last", kind="stable").head(show)
+    frame = zoned.value.sort_values([order, "cells"], ascending=False, na_position="last", kind="stable")
+    frame = frame.iloc[skip : skip + show]
     names = [name for name in _MARKS if known(frame, name)]
-    end = reach(frame, threshold)
+    end = reach(zoned.value, threshold)
     marks = _melted(frame, names)
     near, beyond = marks[marks["share"] <= end], _beyond(marks[marks["share"] > end])
     room = _SIGN_WIDTH * int(beyond["number"].max()) if len(beyond) else 0
@@ -101,7 +103,7 @@ def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "l
     if len(beyond):
         signs = alt.Chart(beyond).mark_text(align="right", color=INK, fontSize=11, tooltip=None)
         layers.append(signs.encode(x=alt.value(alt.ExprRef("width")), y=y, text="told:N"))
-    caption = _caption(zoned.value, frame, order, bool(len(beyond)))
+    caption = _caption(zoned.value, frame, order, bool(len(beyond)), skip)
     bounds = "AIM's bounds and " if "bound" in names else ""
     return finish(alt.layer(*layers), zoned, f"How far off is each table, beside {bounds}simpler ways?", caption, height=alt.Step(32))
 
@@ -205,11 +207,11 @@ def _points(marks: pd.DataFrame, names: list[str]) -> list[alt.Chart]:
     return [chart.encode(**apart, tooltip=told) for chart in drawn_in]
 
 
-def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool) -> str:
+def _caption(whole: pd.DataFrame, frame: pd.DataFrame, order: str, beyond: bool, skip: int) -> str:
     bar = "Bar: at least to at most (95% each).\n" if known(frame, "low") else "Bar: at most, with 95% confidence.\n"
     edge = " Right edge: beyond the scale." if beyond else ""
     alone = "\nThin line: columns alone are as unsure as the rows." if known(frame, "independent") else ""
-    first = f"The first {len(frame)} of {len(whole):,} by" if len(whole) > len(frame) else "By"
+    first = f"{skip + 1:,} to {skip + len(frame):,} of {len(whole):,} by" if len(whole) > len(frame) else "By"
     return f"{bar}Dashed: your limit.{edge}{alone}\n{first}: {ORDERS[order][0].lower()}{ORDERS[order][1:]}."
 
 

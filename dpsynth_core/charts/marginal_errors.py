@@ -12,6 +12,7 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, MIDDLE, STRONG, Drawing, finish, gradient, hover, limit, names_limit, square
+from dpsynth_core.evaluation.against_bounds import reach
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, OURS, OURS_BOUND, RESIDUALS, TRUE
 from dpsynth_core.foundation.zones import Zone, Zoned
 
@@ -22,6 +23,8 @@ _GOOD, _POOR = "good enough", "not good enough"
 _ERROR = "People in the wrong group"
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 _MOST_DRAWN = 1200
+_NEARNESS = ["#1f5fa8", STRONG, MIDDLE, "#e8a06a", ALERT]
+"""Colours of errors up to a quarter, a half, all and twice of the limit, and beyond."""
 _TOLD = {
     "error": "Error, best estimate",
     "limit": "At most (95%)",
@@ -66,21 +69,21 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     return finish(alt.layer(*layers), zoned, title, caption, height=190)
 
 
-def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -> Drawing:
-    """Draw the error of each of the worst tables on a line of its own.
+def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20, skip: int = 0) -> Drawing:
+    """Draw the error of each table on a line of its own, the worst first, on the scale of `against_bounds`.
 
     Args:
         zoned: Columns as in `overview`.
         threshold: Largest acceptable error, as a share of people.
         show: Number of tables drawn.
+        skip: Number of tables before the first that is drawn.
     """
-    frame = _with_readings(zoned.value.sort_values("rank").head(show)).assign(zero=0.0)
+    frame = _with_readings(zoned.value.sort_values("rank").iloc[skip : skip + show]).assign(zero=0.0)
     certified = bool(frame["error"].notna().any())
     order = frame["marginal"].tolist()
-    reach = min(1.0, 1.05 * max(0.01, threshold, float(frame[["limit", *(["true"] if "true" in frame else [])]].max().max())))
     y = alt.Y("marginal:N", sort=order, title=None, axis=alt.Axis(labelLimit=names_limit(250), labelOverlap=False))
-    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
-    scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)  # room for small errors beside large ones
+    axis = alt.Axis(format="~%", orient="top", tickCount=5)
+    scale = alt.Scale(domain=[0, reach(zoned.value, threshold)], clamp=True, nice=False)
     x, tooltip, colour = alt.X("limit:Q", title=_ERROR, axis=axis, scale=scale), _tooltip(frame), _verdict(frame)
     start = "low:Q" if certified else "zero:Q"
     bars = alt.Chart(frame).mark_bar(height=8, opacity=0.6, cornerRadius=2).encode(y=y, x=x, x2=start, color=colour, tooltip=tooltip)
@@ -96,7 +99,7 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20) -
         diamonds = alt.Chart(frame).mark_point(shape="diamond", filled=True, size=75, opacity=1, color=ALERT)
         layers.append(diamonds.encode(y=y, x=alt.X("true:Q", scale=scale), tooltip=tooltip))
     layers.append(limit(threshold).encode(x=alt.X("limit:Q", scale=scale)))
-    worst = f" The worst {show} of {len(zoned.value):,}." if len(zoned.value) > show else ""
+    worst = f" {skip + 1:,} to {skip + len(frame):,} of {len(zoned.value):,}, worst first." if len(zoned.value) > show else ""
     caption = f"{_caption(zoned.value)} Dashed: your limit.{worst}"
     return finish(alt.layer(*layers), zoned, "How far off is each table?", caption, height=alt.Step(22))
 
@@ -112,9 +115,9 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
     y = alt.Y("called:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=names_limit(150)))
-    reach = 1.2 * min(1.0, max(0.01, threshold, float(frame["limit"].max())))  # a phone has room for the last number
-    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= reach], orient="top")
-    scale = alt.Scale(type="sqrt", domain=[0, reach], clamp=True, nice=False)
+    end = 1.2 * min(1.0, max(0.01, threshold, float(frame["limit"].max())))  # a phone has room for the last number
+    axis = alt.Axis(format="~%", values=[tick for tick in _TICKS if tick <= end], orient="top")
+    scale = alt.Scale(type="sqrt", domain=[0, end], clamp=True, nice=False)  # room for small errors beside large ones
     tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])
     most = alt.Chart(frame).mark_tick(color=INK, opacity=0.8, thickness=1.5, size=18)
     title = _ERROR.replace("People", "Households")
@@ -152,28 +155,35 @@ def means(zoned: Zoned[pd.DataFrame]) -> Drawing:
     return finish(alt.layer(bars, doubt, ends.encode(y=y, x="end:Q", text="told:N")), zoned, title, caption, height=alt.Step(28))
 
 
-def pair_map(zoned: Zoned[pd.DataFrame]) -> Drawing:
-    """Draw a map of the pairs of columns by the upper bound of their error.
+def pair_map(zoned: Zoned[pd.DataFrame], wanted: float) -> Drawing:
+    """Draw a map of the pairs of columns by the upper bound of their error, beside the wanted one.
 
-    A click selects a pair (selection `PAIR`), except in curator-only charts.
+    A click selects a pair (selection `PAIR`), except in curator-only charts. The colours are the
+    same for every release: pairs within the limit are the paler the nearer they come to it, those
+    beyond it have another colour.
 
     Args:
         zoned: Columns row, column, limit (share of people; NaN if unknown) and basis (text).
+        wanted: The largest acceptable error, as a share of people.
     """
     frame = zoned.value.assign(told=[f"{v:.1%}" if v == v else "nothing known" for v in zoned.value["limit"]])
     order = list(dict.fromkeys(frame["row"]))
     x, y = square(order)
-    colour = alt.Color("limit:Q", scale=alt.Scale(domainMin=0, nice=True), legend=gradient("~%"))
+    steps = [wanted / 4, wanted / 2, wanted, 2 * wanted]
+    scale = alt.Scale(type="threshold", domain=steps, range=_NEARNESS)
+    colour = alt.Color("limit:Q", scale=scale, legend=gradient("~%"))
     tooltip = hover(row="Column", column="With", told="At most in the wrong group (95%)", basis="Known because it is")
     bounded = alt.Chart(frame[frame["limit"].notna()]).mark_rect(cornerRadius=2).encode(x=x, y=y, color=colour, tooltip=tooltip)
     if zoned.zone is not Zone.CURATOR:
         bounded = bounded.add_params(alt.selection_point(PAIR, fields=["row", "column"], on="click", clear=False, empty=True))
-    missing = frame[frame["limit"].isna()]
-    unknown = alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip)
+    layers, missing, beyond = [bounded], frame[frame["limit"].isna()], frame[frame["limit"] > wanted]
+    if len(beyond):  # a layer of nothing is a picture without a name
+        layers.append(alt.Chart(beyond).mark_point(filled=True, color="white", size=14, opacity=1).encode(x=x, y=y, tooltip=tooltip))
+    if len(missing):
+        layers.append(alt.Chart(missing).mark_point(shape="cross", color=INK, size=30, opacity=0.7).encode(x=x, y=y, tooltip=tooltip))
     small = alt.Step(max(14, min(30, 400 // max(1, len(order)))))
-    caption = "Stronger: more people may be in the wrong group.\nCross: nothing known. Click a pair to look at it."
-    chart = alt.layer(bounded, unknown) if len(missing) else alt.layer(bounded)  # a layer of nothing is a picture without a name
-    return finish(chart, zoned, "Which pairs of columns can be trusted?", caption, height=small)
+    caption = f"Stronger blue: fewer in the wrong group. Dot: over {wanted:.0%}.\nCross: nothing known. Click a pair to look at it."
+    return finish(alt.layer(*layers), zoned, "Which pairs of columns can be trusted?", caption, height=small)
 
 
 def _with_readings(frame: pd.DataFrame) -> pd.DataFrame:

@@ -18,8 +18,8 @@ from dpsynth_core.foundation.zones import Zoned
 
 _LEVEL_LETTERS = 36
 """Number of letters that fit below a heat map on half a page."""
-_LABELLED = 12
-"""Number of slanted labels that fit there."""
+_LABELLED, _LABELLED_DOWN = 18, 20
+"""Number of slanted labels that fit there, and of labels beside it."""
 SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 """The series in the order of their colours: the first three of the theme's categorical palette (blue, vermilion, green)."""
 
@@ -73,26 +73,43 @@ def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
     return finish(_heat(zoned.value, colour, ",.0f"), zoned, title, height=300)
 
 
-def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
+def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float, wanted: float) -> Drawing:
     """Draw the difference between two tables of a pair of columns as a heat map, in people.
 
+    A cell whose difference noise alone may make is blank. The strongest colour stands for as many
+    people as the limit allows in a wrong group, in every table of every release.
+
     Args:
-        zoned: Columns as in `two_way`; count is the signed difference.
+        zoned: Columns as in `two_way`; count is the signed difference, noise its 95 % half width.
         title: The title.
-        limit: Largest absolute difference of the colour scale.
+        people: Number of people.
+        wanted: The largest acceptable error, as a share of people.
     """
-    scale = alt.Scale(domain=[-limit, 0, limit], clamp=True, range="diverging")
-    return finish(_heat(zoned.value, alt.Color("count:Q", scale=scale, legend=gradient("+,d")), "+,.0f"), zoned, title, height=300)
+    frame, most = zoned.value, max(1.0, wanted * people)
+    beyond = frame["count"].abs() > frame["noise"]
+    scale = alt.Scale(type="sqrt", domain=[-most, 0, most], clamp=True, range="diverging")  # small differences beside large ones
+    colour = alt.Color("count:Q", scale=scale, legend=gradient("+,d"))
+    chart = alt.layer(_heat(frame, alt.value("transparent"), "+,.0f"), _heat(frame[beyond], colour, "+,.0f"))
+    caption = f"{int(beyond.sum()):,} of {len(frame):,} cells beyond noise (95%). Strongest: {wanted:.0%} of the people."
+    return finish(chart, zoned, title, caption, height=300)
 
 
-def _heat(frame: pd.DataFrame, colour: alt.Color, form: str) -> alt.Chart:
-    axis = {"labelOverlap": "greedy", "labelLimit": 90}
-    overlap = False if frame["column"].nunique() <= _LABELLED else "greedy"  # which leaves out slanted labels that do not touch
-    below = alt.Axis(labelAngle=_tilt(frame["column"]), **{**axis, "labelOverlap": overlap})
+def _heat(frame: pd.DataFrame, colour: object, form: str) -> alt.Chart:
+    """Draw a heat map of two columns with a colour channel and a format of counts. The last labels of both axes always stand."""
+    below = alt.Axis(labelAngle=_tilt(frame["column"]), values=_labelled(frame, "column", _LABELLED), labelOverlap=False, labelLimit=90)
+    beside = alt.Axis(values=_labelled(frame, "row", _LABELLED_DOWN), labelOverlap=False, labelLimit=90)
     x = alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=below)
-    y = alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=alt.Axis(**axis))
+    y = alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=beside)
     tooltip = hover(row="Row", column="Column", count=("People", form))
     return alt.Chart(frame).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+
+
+def _labelled(frame: pd.DataFrame, side: str, most: int) -> list[str]:
+    """Return the labels to write along a side: all, or every second, third and so on, and the last."""
+    labels = frame.sort_values(f"{side}_position")[side].drop_duplicates().tolist()
+    step = -(-len(labels) // most)
+    kept = labels[: len(labels) - 1 : step] if labels else []
+    return [*(kept[:-1] if len(kept) > 1 and (len(labels) - 1) % step and step > 1 else kept), labels[-1]] if labels else []
 
 
 def _tilt(labels: Iterable[str]) -> int:

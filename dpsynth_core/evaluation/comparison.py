@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.evaluation.histogram import histogram, plain_labels
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -46,8 +47,10 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 
     Returns:
         One row per series (SYNTHETIC, MEASURED, PRIVATE, as far as there are any) and group of
-        cells: cell (label), position, series, count, low and high. For MEASURED, low and high are
-        the 95 % interval of the noisy count; for the other series they are `count`.
+        cells: cell (label), position, series, count, low and high, and whether it is outside
+        (`CellGroups`). For MEASURED, low and high are the 95 % interval of the noisy count; for the
+        other series they are `count`. For a column of numbers there are also start, end, stick,
+        factor and unit (`histogram.Histogram`), and axis (of its `Scale`).
     """
     if truth is None:
         return combine(lambda e: _one_way(e, column, None), evidence)
@@ -66,7 +69,13 @@ def _one_way(evidence: Evidence, column: str, truth: Mapping[Clique, NDArray[np.
     if truth is not None:
         parts.append(_series(groups, PRIVATE, truth[clique].astype(np.float64), 0.0))
     nothing = _series(groups, SYNTHETIC, np.zeros(evidence.domain.sizes(clique)), 0.0).head(0)
-    return pd.concat(parts, ignore_index=True) if parts else nothing
+    frame = pd.concat(parts, ignore_index=True) if parts else nothing
+    if not evidence.domain[column].is_number or evidence.domain[column].most:
+        return frame
+    shape = histogram(evidence.domain[column], groups.cells)
+    places = {"start": shape.start, "end": shape.end, "stick": shape.stick, "factor": shape.factor}
+    frame = frame.assign(**{name: values[frame["position"]] for name, values in places.items()})
+    return frame.assign(axis=evidence.domain[column].scale.axis, unit=shape.unit)
 
 
 def _best_known(evidence: Evidence, clique: Clique) -> NDArray[np.float64]:
@@ -87,7 +96,7 @@ def _series(groups: CellGroups, name: str, counts: NDArray[np.float64], deviatio
     import pandas as pd
 
     count, half = groups.sum(counts), 1.96 * deviation * np.sqrt(groups.widths)
-    about = {"cell": groups.labels, "position": np.arange(len(groups.labels)), "series": name}
+    about = {"cell": groups.labels, "position": np.arange(len(groups.labels)), "series": name, "outside": groups.outside}
     return pd.DataFrame({**about, "count": count, "low": np.maximum(0, count - half), "high": count + half})
 
 
@@ -104,7 +113,8 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     Returns:
         By source, a frame with the columns row and column (labels), row_position, column_position,
         count: SYNTHETIC with rows, MEASURED where the pair was measured, DIFFERENCE (synthetic
-        minus measured) with both, PRIVATE with truth.
+        minus measured) with both, PRIVATE with truth. That of DIFFERENCE has noise too: the 95 %
+        half width of the measured count.
     """
     bare = evidence.value
     clique = bare.domain.clique([first, second])
@@ -120,7 +130,12 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     if truth is not None:
         tables[PRIVATE] = combine(lambda t: t[clique].astype(np.float64), truth)
     sides = [group(bare.domain[name], project(to_group_by, clique, (name,)), _SIDE_SHOWN) for name in clique]
-    return {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
+    frames = {name: combine(lambda t: _long(t, sides, clique[0] != first), table) for name, table in tables.items()}
+    if measured is not None and DIFFERENCE in frames:
+        joined = combine(lambda _: _long(np.ones(measured.values.shape), sides, clique[0] != first), evidence)
+        half = 1.96 * measured.deviation
+        frames[DIFFERENCE] = combine(lambda f, cells: f.assign(noise=half * np.sqrt(cells["count"])), frames[DIFFERENCE], joined)
+    return frames
 
 
 def _long(table: NDArray[np.float64], sides: Sequence[CellGroups], transposed: bool) -> pd.DataFrame:
@@ -146,10 +161,21 @@ class CellGroups:
     """A partition of an attribute's cells: the codes `cells[i]` are shown together under `labels[i]`.
 
     Every code of the attribute is in exactly one group.
+
+    Attributes:
+        labels: The label of each group.
+        cells: The codes of each group.
+        values: Number of cells of declared values; the codes from there on are of other and missing values.
     """
 
     labels: tuple[str, ...]
     cells: tuple[NDArray[np.intp], ...]
+    values: int
+
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Whether each group holds other or missing values alone, shape (groups,)."""
+        return np.array([codes[0] >= self.values for codes in self.cells], dtype=bool)
 
     @property
     def widths(self) -> NDArray[np.float64]:
@@ -180,16 +206,25 @@ def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> Cell
             categories are the largest.
         limit: Largest number of groups.
     """
-    labels = attribute.cell_labels()
+    labels = plain_labels(attribute)
     if len(labels) <= limit:
-        return CellGroups(labels, tuple(np.array([code]) for code in range(len(labels))))
+        return CellGroups(labels, tuple(np.array([code]) for code in range(len(labels))), attribute.values)
     if is_ordered(attribute):  # runs of equal length; the cells for other and missing values stay alone at the end
         special = [np.array([code]) for code in range(attribute.values, attribute.size)]
         length = -(-attribute.values // (limit - len(special)))
         runs = [np.arange(start, min(start + length, attribute.values)) for start in range(0, attribute.values, length)]
         cells = (*runs, *special)
-        spans = (labels[codes[0]] if len(codes) == 1 else f"{labels[codes[0]]} … {labels[codes[-1]]}" for codes in cells)
-        return CellGroups(tuple(spans), cells)
+        spans = (labels[codes[0]] if len(codes) == 1 else _joined(attribute, labels[codes[0]], labels[codes[-1]]) for codes in cells)
+        return CellGroups(tuple(spans), cells, attribute.values)
     order = np.argsort(-counts, kind="stable")
     kept, rest = np.sort(order[: limit - 1]), np.sort(order[limit - 1 :])
-    return CellGroups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), (*(np.array([code]) for code in kept), rest))
+    cells = (*(np.array([code]) for code in kept), rest)
+    return CellGroups((*(labels[code] for code in kept), f"({len(rest):,} smaller cells)"), cells, attribute.values)
+
+
+def _joined(attribute: Attribute, first: str, last: str) -> str:
+    """Return the label of a run of neighbouring cells: of numbers, from the beginning of the first to the end of the last."""
+    if not attribute.is_number:
+        return f"{first} … {last}"
+    low, *_ = first.partition(" to ")
+    return f"{low} to {last.rpartition(' to ')[2]}"

@@ -274,13 +274,29 @@ def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Pu
         limits: By table of the workload, its error bound as a share of people; NaN where it is
             unknown.
     """
+    known = _with_parts(statements, limits)
+    numbers = sorted({len(clique) for clique in known})
+    return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
+
+
+def single_columns(statements: Statements) -> dict[str, float]:
+    """Return by column what its error by itself is at most (95 %), as a share of people, where the purposes state it.
+
+    It is NaN where nothing bounds it, and for an unread column. Columns of no table are left out.
+    """
+    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
+    limits = {clique: high if says_something(clique, statements.silent) else math.nan for clique, (_, high) in known.items()}
+    return {clique[0]: limit for clique, limit in _with_parts(statements, limits).items() if len(clique) == 1}
+
+
+def _with_parts(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
+    """Return the bounds of the tables and of all their parts; arguments as of `_by_size`."""
     known = _of_single_columns(statements, limits) | dict(limits)
     whole = marginal_limits(statements)
     for clique in sorted(limits, key=statements.evidence.domain.cells):
         for part in subsets(clique, 1, len(clique) - 1):
             known.setdefault(part, whole[clique] if says_something(part, statements.silent) else math.nan)
-    numbers = sorted({len(clique) for clique in known})
-    return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
+    return known
 
 
 def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:

@@ -43,7 +43,7 @@ class Plots:
 
         Each bound holds with 95 % confidence by itself.
         """
-        return _charts().pair_map(quality.pair_map(report.statements(self._made)))
+        return _charts().pair_map(quality.pair_map(report.statements(self._made)), LIMIT)
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:
         return quality.against_limit(released(report.quality_of(self._made).value.table), threshold)

@@ -21,6 +21,7 @@ from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import first_page, table_files
 from dpsynth_core.report.card import card
+from dpsynth_core.report.column import column_in_short
 from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, households, knowledge
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["CARD", "EXPLORE", "NOTEBOOK", "REPORT", "SPEC"]
 __all__ += ["Quality", "card", "facts", "html", "parts", "quality_of", "sentence"]
 __all__ += ["can_answer", "goodness", "households", "knowledge", "learnt", "noise", "percent", "protected", "statements", "trusted"]
-__all__ += ["claim_facts", "comparison", "despite", "fit_for", "in_short", "not_read", "reasons", "ruling", "unfit_for"]
+__all__ += ["claim_facts", "column_in_short", "comparison", "despite", "fit_for", "in_short", "not_read", "reasons", "ruling", "unfit_for"]
 __all__ += ["verdict_facts", "warnings"]
 
 REPORT, CARD, SPEC, MARGINALS, ERRORS = "report.html", "DATA_CARD.md", "spec.json", table_files.MARGINALS, "errors.csv"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import report
@@ -21,7 +23,7 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.shell import curator
 from tests.additions import listed
-from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
+from tests.app.demo_project import COLUMNS, finished_run, hostile_project, open_page, project, words
 
 WATERMARK = "CURATOR-ONLY"
 VIEWS = ("tables", "columns", "pairs", "rows", "downloads", "about")
@@ -117,6 +119,22 @@ def test_the_list_of_tables_starts_with_the_worst(done: dict[str, str]) -> None:
     assert "true" not in table
 
 
+@pytest.mark.parametrize("kind", ["rows", "answers", "hostile", "bare"])
+def test_the_first_view_shows_every_column_from_released_values_alone(done: dict[str, str], kind: str) -> None:
+    app = open_page("results", done[kind])
+    (wall,) = [chart.proto for chart in app.get("vega_lite_chart") if "columns look odd" in chart.proto.spec]
+    tables = [convert_arrow_bytes_to_pandas_df(one.data.data) for one in wall.datasets]
+    assert {name for table in tables if "told" in table for name in table["column"]} == {*(HOSTILE if kind == "hostile" else COLUMNS)}
+    assert "Released: differentially private." in wall.spec
+    assert WATERMARK not in wall.spec
+
+
+def test_a_column_of_numbers_is_shown_with_its_mean_and_quantiles(done: dict[str, str]) -> None:
+    app = at(done["rows"], "columns")
+    assert app.selectbox(key="results_column").value == "age"
+    assert re.search(r"The mean is [\d.]+ .*5% below \d+.*95% below \d+", plain(words(app)))
+
+
 def test_true_values_are_off_until_asked_for_and_then_watermarked(done: dict[str, str]) -> None:
     for view in ("tables", "columns", "pairs"):
         app = at(done["rows"], view)
@@ -171,9 +189,9 @@ def test_errors_bounds_and_baselines_are_drawn_for_every_release(done: dict[str,
         pictures[name] = app.button_group(key="results_picture").options
         for picture in pictures[name]:
             app = app.button_group(key="results_picture").set_value(picture).run()
-    every = ["Errors", "Against bounds and baselines", "Bound against error"]
+    every = ["Against bounds and baselines", "Errors", "Bound against error"]
     assert pictures["answers"] == pictures["bare"] == every
-    assert pictures["rows"] == every[:2]  # Independent measures no table of two columns
+    assert pictures["rows"] == ["Errors", "Against bounds and baselines"]  # Independent measures no table of two columns
 
 
 def test_bounds_beside_true_errors_are_curator_only_and_their_order_goes_with_them(done: dict[str, str]) -> None:
@@ -181,8 +199,9 @@ def test_bounds_beside_true_errors_are_curator_only_and_their_order_goes_with_th
     app = app.toggle(key="results_curator").set_value(True).run()
     for picture in ("Bound against error", "Against bounds and baselines"):
         app = app.button_group(key="results_picture").set_value(picture).run()
-        assert "True error" in charts(app)[-1]
-        assert WATERMARK in charts(app)[-1]
+        drawn = next(chart for chart in charts(app) if "AIM's bound" in chart)
+        assert "True error" in drawn
+        assert WATERMARK in drawn
     app = app.selectbox(key="results_order").set_value("true").run()
     app = app.toggle(key="results_curator").set_value(False).run()
     assert app.selectbox(key="results_order").value == "limit"

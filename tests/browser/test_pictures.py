@@ -15,7 +15,7 @@ from tests.browser.conftest import Server, choose, cut_on_a_phone, opened, settl
 pytestmark = pytest.mark.browser
 
 SVG = "{http://www.w3.org/2000/svg}"
-CHARTS = 2
+CHARTS = 3
 """On the first view of the Results page."""
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 21, 28)"}
 

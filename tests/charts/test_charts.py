@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -17,6 +18,7 @@ from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, TITLE_WIDTH, ZONE_CA
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.against_bounds import SERIES
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
+from dpsynth_core.evaluation.standing import GOOD, ODD, POOR, UNKNOWN, Standing
 from dpsynth_core.foundation.zones import Zone, Zoned, public, released
 from dpsynth_core.tradeoffs.curves import LARGEST, MEAN, MEMORY, SECONDS, Setting
 
@@ -96,6 +98,21 @@ def _beside() -> pd.DataFrame:
     return pd.DataFrame({"name": HOSTILE, "epsilon": 1.0, "marginal": HOSTILE[0], "error": 0.1, "low": 0.05, "high": 0.2})
 
 
+def _histogram() -> pd.DataFrame:
+    places = {"start": [0.0, 0, 10, 20, 40, np.nan, np.nan], "end": [1e-9, 10, 20, 40, 80, np.nan, np.nan]}
+    shape: dict[str, Any] = {**places, "stick": [True] + [False] * 6, "factor": [1, 1, 1, 0.5, 0.25, 1, 1]}
+    known = {**shape, "outside": [False] * 5 + [True] * 2, "axis": "moment", "unit": "10 days"}
+    parts = [part.assign(**known) for _, part in _one_way().groupby("series", sort=False)]
+    return pd.concat(parts)
+
+
+def _bars() -> pd.DataFrame:
+    bars = {"cell": HOSTILE[0], "count": 3.0, "left": 0.1, "right": 0.3, "height": 1.0, "low": 0.5, "high": np.nan, "stick": False}
+    return pd.DataFrame([{"column": name, "place": i, **bars, "outside": i % 2 == 0} for i, name in enumerate(HOSTILE)])
+
+
+_TOLD = [(ODD, "all missing"), (POOR, "not good enough"), *[(GOOD, "")] * 4, (UNKNOWN, "")]
+_STANDINGS = [Standing(name, kind, why) for name, (kind, why) in zip(HOSTILE, _TOLD, strict=True)]
 _KINDS = {"first": HOSTILE[0], "second": HOSTILE[1]}
 CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.DataFrame]] = {
     "tradeoff": (charts.tradeoff, pd.DataFrame({"false_positive": [0.0, 0.3, 1.0], "true_positive": [0.0, 0.7, 1.0]})),
@@ -103,8 +120,13 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "split": (charts.split, pd.DataFrame({"stage": HOSTILE, "share": [1 / 7] * 7, "rho": [0.1] * 7})),
     "one_way upright": (lambda z: charts.one_way(z, HOSTILE[0], ordered=True), _one_way()),
     "one_way bars": (lambda z: charts.one_way(z, HOSTILE[0], ordered=False), _one_way()),
+    "histogram": (lambda z: charts.histogram(z, HOSTILE[0]), _histogram()),
+    "histogram of numbers": (lambda z: charts.histogram(z, HOSTILE[0]), _histogram().assign(axis="number", unit="")),
+    "wall": (lambda z: charts.wall(z, _STANDINGS, _STANDINGS), _bars()),
+    "wall with noise": (lambda z: charts.wall(z, _STANDINGS, _STANDINGS), _bars().assign(high=0.9)),
+    "wall of nothing known": (lambda z: charts.wall(z, _STANDINGS, _STANDINGS[-1:]), _bars().head(0)),
     "two_way": (lambda z: charts.two_way(z, SYNTHETIC, limit=3), _two_way()),
-    "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, limit=3), _two_way()),
+    "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, people=30, wanted=0.1), _two_way().assign(noise=1.5)),
     "marginals": (lambda z: charts.marginals(z, 0.05), _marginals()),
     "marginals with truth": (lambda z: charts.marginals(z, 0.05), _marginals(true=0.1)),
     "marginals without certificate": (lambda z: charts.marginals(z, 0.05), _marginals(error=np.nan, low=np.nan, together=np.nan)),
@@ -122,7 +144,7 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "by_kind": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="first")),
     "by_kind without certificate": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="second", error=np.nan)),
     "means": (charts.means, _means()),
-    "pair_map": (charts.pair_map, _map()),
+    "pair_map": (lambda z: charts.pair_map(z, 0.05), _map()),
     "budget_used": (charts.budget_used, _steps()),
     "noise_level": (charts.noise_level, _steps()),
     "contest": (lambda z: charts.contest(z, "Error", "% of all"), _contest()),
@@ -286,11 +308,56 @@ def test_the_estimate_of_a_table_of_households_is_joined_to_its_limit() -> None:
     assert "People in the wrong group" not in json.dumps(drawn)
 
 
-@pytest.mark.parametrize(("columns", "overlap"), [(12, False), (13, "greedy")])
-def test_a_few_columns_of_a_pair_are_all_named(columns: int, overlap: object) -> None:
+@pytest.mark.parametrize("columns", [1, 2, 12, 19, 36])
+def test_the_first_and_the_last_column_of_a_pair_are_always_named(columns: int) -> None:
     cells = [{"row": "r", "column": f"a long label {i}", "row_position": 0, "column_position": i, "count": 1.0} for i in range(columns)]
-    drawn = charts.two_way(Zoned(Zone.RELEASED, pd.DataFrame(cells)), "Pair", limit=1.0).to_dict()
-    assert drawn["encoding"]["x"]["axis"]["labelOverlap"] == overlap
+    axis = charts.two_way(Zoned(Zone.RELEASED, pd.DataFrame(cells)), "Pair", limit=1.0).to_dict()["encoding"]["x"]["axis"]
+    assert axis["labelOverlap"] is False
+    assert (axis["values"][0], axis["values"][-1]) == ("a long label 0", f"a long label {columns - 1}")
+    assert len(axis["values"]) == columns if columns <= 12 else len(axis["values"]) < 20
+
+
+def test_the_same_colour_means_the_same_share_of_people_in_every_difference() -> None:
+    drawn = charts.two_way_difference(Zoned(Zone.RELEASED, _two_way().assign(noise=1.5)), "Pair", people=30, wanted=0.1).to_dict()
+    blank, coloured = drawn["layer"]
+    assert coloured["encoding"]["color"]["scale"]["domain"] == [-3, 0, 3]
+    assert all(abs(row["count"]) > 1.5 for row in drawn["datasets"][coloured["data"]["name"]])
+    assert len(drawn["datasets"][blank["data"]["name"]]) == len(HOSTILE) ** 2
+    assert blank["encoding"]["color"] == {"value": "transparent"}
+
+
+def test_the_colour_of_a_pair_depends_on_its_own_error_alone() -> None:
+    def scale(limit: float) -> dict:
+        return charts.pair_map(Zoned(Zone.RELEASED, _map().replace({0.1: limit})), 0.05).to_dict()["layer"][0]["encoding"]["color"]["scale"]
+
+    assert scale(0.004) == scale(0.9)
+
+
+def test_tables_after_the_first_stand_on_the_same_scale_and_so_do_both_pictures() -> None:
+    frame = _marginals(limit=[0.9, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1])
+    both = charts.marginals, charts.against_bounds
+    pictures = [draw(Zoned(Zone.RELEASED, frame), 0.05, show=3, skip=skip).to_dict() for draw in both for skip in (0, 3)]
+    ends = {tuple(json.loads(found)) for one in pictures for found in re.findall(r'"domain": (\[0, [\d.]+\])', json.dumps(one))}
+    assert len(ends) == 1
+    drawn = [{row["marginal"] for rows in one["datasets"].values() for row in rows if "marginal" in row} for one in pictures]
+    assert drawn == [{*HOSTILE[:3]}, {*HOSTILE[3:6]}] * 2
+
+
+def _kinds_drawn(spec: dict) -> dict[str, str]:
+    return {row["column"]: row["colour"] for rows in spec["datasets"].values() for row in rows if "told" in row}
+
+
+def test_the_wall_counts_and_names_what_stands_out_and_tells_it_apart_by_more_than_colour() -> None:
+    spec = spec_of("wall", Zone.RELEASED)
+    assert spec["title"]["subtitle"][0].startswith("2: ")
+    told = {row["column"]: row["told"] for rows in spec["datasets"].values() for row in rows if "told" in row}
+    assert told == dict(zip(HOSTILE, ["✕ all missing", "✕ not good enough", "✓", "✓", "✓", "✓", "?"], strict=True))
+    assert len(set(_kinds_drawn(spec).values())) == 3
+
+
+def test_only_a_released_wall_can_be_clicked() -> None:
+    assert {charts.OPENED, charts.PAIRED} <= {one["name"] for one in spec_of("wall", Zone.RELEASED)["params"]}
+    assert {one["name"] for one in spec_of("wall", Zone.CURATOR)["params"]} == {"across"}
 
 
 def test_true_errors_are_drawn_only_where_there_are_any() -> None:
@@ -330,8 +397,8 @@ def test_errors_and_bounds_stand_on_one_scale_that_begins_at_zero() -> None:
 
 def test_the_caption_says_how_many_of_the_tables_are_drawn() -> None:
     some, every = (charts.against_bounds(Zoned(Zone.RELEASED, _marginals()), 0.05, show=show).to_dict() for show in (3, 7))
-    assert "The first 3 of 7 by:" in some["description"]
-    assert "The first" not in every["description"]
+    assert "1 to 3 of 7 by:" in some["description"]
+    assert "of 7" not in every["description"]
 
 
 def test_what_the_scale_does_not_reach_is_written_at_its_edge() -> None:
@@ -369,8 +436,8 @@ def test_bounds_are_set_against_the_best_that_is_known() -> None:
 
 
 def test_only_released_maps_of_pairs_can_be_clicked() -> None:
-    assert charts.PAIR in json.dumps(charts.pair_map(Zoned(Zone.RELEASED, _map())).to_dict()["params"])
-    assert "params" not in charts.pair_map(Zoned(Zone.CURATOR, _map())).to_dict()
+    assert charts.PAIR in json.dumps(charts.pair_map(Zoned(Zone.RELEASED, _map()), 0.05).to_dict()["params"])
+    assert "params" not in charts.pair_map(Zoned(Zone.CURATOR, _map()), 0.05).to_dict()
 
 
 def test_coverage_counts_each_pair_once_and_no_diagonal() -> None:

@@ -27,7 +27,7 @@ def test_ordered_cells_are_joined_with_neighbours_and_missing_stays_alone() -> N
     age = Attribute.integer("age", 0, 99, bins=100, missing=True)
     groups = group(age, np.zeros(101), 21)
     assert is_ordered(age)
-    assert groups.labels[0] == "0 … 4"
+    assert groups.labels[0] == "0 to 4"
     assert groups.labels[-1] == "missing"
     assert all((np.diff(cells) == 1).all() for cells in groups.cells)
 

@@ -12,16 +12,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsynth_core import report
-from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation import quality, standing, wall
 from dpsynth_core.evaluation.comparison import Truth
+from dpsynth_core.evaluation.standing import Standing
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone, Zoned, publishable, released
+from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.web.shell import curator, frame, session
+
+VIEW, COLUMN, FIRST, SECOND = "results_view", "results_column", "results_first", "results_second"
+"""Keys of the page's choices: its view, the column in that of columns, and the columns down and across in that of pairs."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,26 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
     return released(quality.pair_map(report.statements(opened.release)).value)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, **KEY)
+def standings(opened: OpenRun) -> Zoned[tuple[Standing, ...]]:
+    """Return the standing of every column, those that stand out first, from released values alone; cached."""
+    verdict = judged(opened).value.verdict
+    off = () if verdict is None else verdict.off
+    return combine(lambda stated: standing.standings(stated, off), report.statements(opened.release))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, **KEY)
+def column_bars(opened: OpenRun, columns: tuple[str, ...]) -> Zoned[pd.DataFrame]:
+    """Return the bars of some columns (`wall.bars`), from released values alone; cached."""
+    return wall.bars(report.evidence(opened.release), columns)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False, **KEY)
+def column_in_short(opened: OpenRun, column: str) -> str:
+    """Return the mean and the quantiles of a column in words, from released values alone; cached."""
+    return report.column_in_short(opened.release, column)
+
+
 @lru_cache(maxsize=4)  # also asked for by a route, where Streamlit's are none
 def question_page(owner: str, run: str, despite: str) -> bytes:
     """Return the question page of a release, cached.
@@ -90,7 +114,7 @@ def forget() -> None:
 
     This is needed after a run was deleted, and after its release changed.
     """
-    for kept in (_release, judged, pair_map):
+    for kept in (_release, judged, pair_map, standings, column_bars, column_in_short):
         kept.clear()
     question_page.cache_clear()
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality
-from dpsynth_core.evaluation.against_bounds import against, drawable
+from dpsynth_core.evaluation.against_bounds import against, drawable, known
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
@@ -20,7 +20,7 @@ from dpsynth_core.report import percent
 from dpsynth_core.report.facts import PICKED, counted
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.mechanism import outlook_view
-from dpsynth_core.web.results import claims_view, results_view
+from dpsynth_core.web.results import claims_view, results_view, wall_view
 from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, truth_for
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
@@ -47,7 +47,7 @@ _TOGETHER_HELP = (
 _ERRORS, _AGAINST, _SCATTER = "Errors", "Against bounds and baselines", "Bound against error"
 EVERY_TABLE = "every_table"
 _NAMED = 20
-"""The most tables that are drawn with their names."""
+"""The most tables that are drawn with their names at once."""
 _PURPOSES_SHOWN = 2
 
 
@@ -71,10 +71,13 @@ def tables(opened: OpenRun) -> None:
         outlook_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             results_view.whole_release(opened)
+        with st.container(border=True):
+            wall_view.draw(opened)
     claims_view.cards(opened.release)
     claims_view.real_models(opened)
     head, table = combine(lambda q: q.headline, judgement), combine(lambda q: q.table, judgement)
-    _headline(head, table)
+    with frame.card("How large are the errors?", Zone.RELEASED):
+        st.markdown(literal(report.sentence(head.value), 1000), help=f"{ERROR_HELP} {_largest_help(head.value.threshold)}")
     if (link := opened.release.plan.link) is not None:
         names = {kind: title for kind, (title, _) in KINDS.items()}
         made = opened.release.members
@@ -82,16 +85,17 @@ def tables(opened: OpenRun) -> None:
             show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, name="by_kind")
             read = several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each)
             st.caption(literal(read, 800))
-    _every_table(opened, table)
+    _every_table(opened, head, table)
 
 
-def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
-    """Draw each table with its error, as charts and as a list, once the expander is opened.
+def _every_table(opened: OpenRun, head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
+    """Draw each table with its error, as charts and as a list, and simpler ways, once the expander is opened.
 
     If the curator switched true errors on, they are added, and the frame becomes curator-only.
 
     Args:
         opened: The run.
+        head: The headline.
         table: The frame of `quality.marginal_table`.
     """
     if not (fold := st.expander("Every table", icon=":material/format_list_numbered:", key=EVERY_TABLE, on_change="rerun")).open:
@@ -107,6 +111,8 @@ def _every_table(opened: OpenRun, table: Zoned[pd.DataFrame]) -> None:
                     name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
                     st.metric(name, "–" if error != error else percent(error), help=_largest_help(threshold), width=170)
         _trust(table)
+        with st.container(border=True):
+            show(charts.means, quality.means(head, table), name="means")
 
 
 def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
@@ -153,16 +159,6 @@ def nothing_learnt(domain: Domain) -> list[str]:
     return [one.name for one in domain if not one.values]
 
 
-def _headline(head: Zoned[Headline], table: Zoned[pd.DataFrame]) -> None:
-    headline = head.value
-    with frame.card("How large are the errors?", Zone.RELEASED):
-        left, right = st.columns([6, 5], gap="medium", vertical_alignment="center")
-        with left:
-            st.markdown(literal(report.sentence(headline), 1000), help=f"{ERROR_HELP} {_largest_help(headline.threshold)}")
-        with right:
-            show(charts.means, quality.means(head, table), name="means")
-
-
 def _largest_help(threshold: int | None) -> str:
     return LARGEST_HELP.format("cell" if threshold is None else f"“at least {threshold} of these values”")
 
@@ -202,18 +198,23 @@ def _drawn(table: Zoned[pd.DataFrame], threshold: float) -> None:
         threshold: The largest acceptable error, as a share of people.
     """
     views = [_ERRORS, *([_AGAINST] if drawable(table.value) else []), *([_SCATTER] if against(table.value) else [])]
-    place, order = st.columns([9, 5], vertical_alignment="bottom")
+    if known(table.value, "bound"):  # AIM's: the picture of its paper comes first
+        views.sort(key=_AGAINST.__ne__)
+    place, first, order = st.columns([8, 3, 4], vertical_alignment="bottom")
     look = {"default": views[0], "required": True, "key": "results_picture", "label_visibility": "collapsed"}
     view = place.segmented_control("View", views, **look)
+    number, skip = len(table.value), 0
+    if number > _NAMED and view != _SCATTER:
+        skip = first.number_input("From table", 1, number, 1, _NAMED, key="results_from") - 1
     if view == _AGAINST:
         sorts = charts.sortable(table.value)
         by = order.selectbox("Sort by", sorts, format_func=charts.ORDERS.get, key="results_order")
-        show(charts.against_bounds, table, threshold, by, show=_NAMED, name="against")
+        show(charts.against_bounds, table, threshold, by, show=_NAMED, skip=skip, name="against")
     elif view == _SCATTER:
         show(charts.bound_against_error, table, name="scatter")
     else:
-        show(charts.marginals, table, threshold, show=_NAMED, name="marginals")
-        if len(table.value) > _NAMED and table.value["limit"].notna().any():
+        show(charts.marginals, table, threshold, show=_NAMED, skip=skip, name="marginals")
+        if number > _NAMED and table.value["limit"].notna().any():
             show(charts.overview, table, threshold, name="overview")
 
 

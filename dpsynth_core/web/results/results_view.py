@@ -13,6 +13,7 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import comparison
 from dpsynth_core.evaluation.comparison import DIFFERENCE, MEASURED, PRIVATE, SYNTHETIC, is_ordered
+from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.plan import Plan
@@ -25,7 +26,19 @@ from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.results import claims_view, downloads
 from dpsynth_core.web.results.downloads import Offer
-from dpsynth_core.web.results.open_runs import KEY, OpenRun, beside_toggle, curator_toggle, forget, pair_map, truth_for
+from dpsynth_core.web.results.open_runs import (
+    COLUMN,
+    FIRST,
+    KEY,
+    SECOND,
+    OpenRun,
+    beside_toggle,
+    column_in_short,
+    curator_toggle,
+    forget,
+    pair_map,
+    truth_for,
+)
 from dpsynth_core.web.shell import frame, refusals, session
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.more_rows import more_rows
@@ -35,7 +48,7 @@ _ROWS_SHOWN = 1000
 _TIMES_HELP = "The time depends on the records, so no release states it. Do not publish it."
 _TABLES = {True: "First table", False: "Second table"}
 Group = dict[str, tuple[str, ...]]
-_FIRST, _SECOND, _MAP = "results_first", "results_second", "results_map"
+_MAP = "results_map"
 
 
 def warnings(opened: OpenRun) -> None:
@@ -50,7 +63,7 @@ def columns(opened: OpenRun) -> None:
     If the column was not measured and there are no rows, a sentence says so.
     """
     with beside_toggle():
-        column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key="results_column", width=360)
+        column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key=COLUMN, width=360)
         with_truth = curator_toggle()
     clique = opened.release.domain.clique([column])
     frame_of_column = comparison.one_way(report.evidence(opened.release), column, truth_for(opened, [clique]) if with_truth else None)
@@ -61,8 +74,13 @@ def columns(opened: OpenRun) -> None:
         st.warning(literal(sentence, WHOLE), icon=":material/spellcheck:")
     if opened.release.values is not None and other_is_missing(opened.release.domain[column]):
         st.caption("The rows have no “other” here. Values outside the domain are empty and count as missing.")
-    ordered = is_ordered(opened.release.domain[column])
-    show(charts.one_way, frame_of_column, one_line(column, 40), ordered=ordered)
+    attribute = opened.release.domain[column]
+    if attribute.is_number:
+        show(charts.histogram, frame_of_column, one_line(column, 40))
+        if told := column_in_short(opened, column):
+            st.markdown(literal(told, WHOLE))
+    else:
+        show(charts.one_way, frame_of_column, one_line(column, 40), ordered=is_ordered(attribute))
 
 
 def pairs(opened: OpenRun) -> None:
@@ -75,35 +93,37 @@ def pairs(opened: OpenRun) -> None:
         st.info("There is only one column.", icon=":material/info:")
         return
     pairs_zoned = pair_map(opened)
-    st.vega_lite_chart(specification(charts.pair_map, pairs_zoned), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
+    st.vega_lite_chart(specification(charts.pair_map, pairs_zoned, LIMIT), on_select=_take_pair, selection_mode=charts.PAIR, key=_MAP)
     start = next((m.clique for m in opened.release.tables_of_columns if len(m.clique) == 2), names[:2])
     with beside_toggle():
-        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=_FIRST, width=260)
+        first = st.selectbox("Down", names, names.index(start[0]), format_func=one_line, key=FIRST, width=260)
         others = [name for name in names if name != first]
         index = others.index(start[1]) if start[1] in others else 0
-        second = st.selectbox("Across", others, index, format_func=one_line, key=_SECOND, width=260)
+        second = st.selectbox("Across", others, index, format_func=one_line, key=SECOND, width=260)
         with_truth = curator_toggle()
     truth = truth_for(opened, [opened.release.domain.clique([first, second])]) if with_truth else None
-    panels = comparison.two_way(report.evidence(opened.release), first, second, truth)
+    evidence = report.evidence(opened.release)
+    panels = comparison.two_way(evidence, first, second, truth)
     if MEASURED not in panels:
         st.info("This pair was not measured: what the rows say about it is the model's guess.", icon=":material/psychology_alt:")
     counts = [panels[name] for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
     if not counts:
         return
     limit = max(1.0, *(float(panel.value["count"].max()) for panel in counts if panel.zone is not Zone.CURATOR), 1.0)
-    drawn = [(charts.two_way, name, limit) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
+    drawn: list[tuple[Callable[..., charts.Drawing], str, dict[str, float]]]
+    drawn = [(charts.two_way, name, {"limit": limit}) for name in (SYNTHETIC, MEASURED, PRIVATE) if name in panels]
     if DIFFERENCE in panels:
-        drawn.append((charts.two_way_difference, DIFFERENCE, max(1.0, float(panels[DIFFERENCE].value["count"].abs().max()))))
+        drawn.append((charts.two_way_difference, DIFFERENCE, {"people": evidence.value.total, "wanted": LIMIT}))
     places = st.columns(2) if len(drawn) > 1 else [st.container()]
-    for index, (make, name, most) in enumerate(drawn):
+    for index, (make, name, scale) in enumerate(drawn):
         with places[index % len(places)]:
-            show(make, panels[name], name, limit=most, name=f"pair_{index}")
+            show(make, panels[name], name, name=f"pair_{index}", **scale)
 
 
 def _take_pair() -> None:
     picked = st.session_state[_MAP]["selection"].get(charts.PAIR, [])
     if picked and picked[0]["row"] != picked[0]["column"]:
-        st.session_state[_FIRST], st.session_state[_SECOND] = picked[0]["row"], picked[0]["column"]
+        st.session_state[FIRST], st.session_state[SECOND] = picked[0]["row"], picked[0]["column"]
 
 
 def rows(opened: OpenRun) -> None:

@@ -1,0 +1,37 @@
+"""The mean and the quantiles of a column in words, from released values alone."""
+
+from __future__ import annotations
+
+from dpsynth_core.evaluation.histogram import quantiles
+from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.question import MEAN, Question, cell_values
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.answers import number
+from dpsynth_core.report.explore import knowledge
+
+_SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def column_in_short(release: Release, column: str) -> str:
+    """Return the mean of a column of numbers with its interval, and quantiles of its values as published.
+
+    The result is "" for a column without numbers, or if nothing is published about it. A column of two linked tables has no mean here.
+    """
+    attribute, clique = release.domain[column], (column,)
+    counts = release.statements.published([clique]).get(clique)
+    if not attribute.is_number or attribute.most or counts is None:
+        return ""
+    found = quantiles(attribute, counts, _SHARES, release.inside.get(column))
+    if not found:
+        return ""
+    asked = Question(MEAN, column=column)
+    numbers = cell_values(attribute) is not None
+    lines = []
+    if numbers and release.plan.link is None:
+        stated = answer(knowledge(release), asked).stated
+        if stated.value is not None:
+            value, *ends = (number(release.domain, asked, one) for one in (stated.value, stated.low, stated.high) if one is not None)
+            lines.append(f"The mean is {value}{f' ({ends[0]} to {ends[1]} with 95% confidence)' if len(ends) == 2 else ''}.")
+    texts = [number(release.domain, asked, one) if numbers else attribute.scale.text(one) for one in found]
+    below = ", ".join(f"{share:.0%} below {text}" for share, text in zip(_SHARES, texts, strict=True))
+    return " ".join([*lines, f"As published, {below}."])
