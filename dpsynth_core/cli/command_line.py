@@ -27,7 +27,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import NoReturn
 
-from dpsynth_core.cli import audit_command, bundle_commands, domain_command, ledger_commands, next_command, release_commands
+from dpsynth_core.cli import (
+    audit_command,
+    bundle_commands,
+    domain_command,
+    ledger_commands,
+    next_command,
+    release_commands,
+    tradeoffs_command,
+)
 from dpsynth_core.cli.options import Parser, add_command, check_given, whole
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
 from dpsynth_core.foundation import allocation
@@ -76,7 +84,7 @@ def parser() -> Parser:
     """Return the argument parser with all commands and their options."""
     every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, ledger_commands)
+    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, tradeoffs_command, ledger_commands)
     for group in groups:
         group.add(commands)
     studio = add_command(commands, "studio", _studio, "start the app on this machine; what happens without any command")

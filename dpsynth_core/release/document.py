@@ -15,7 +15,7 @@ from datetime import date
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +51,9 @@ from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.inside import Inside
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.rows import Repeated
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 1
 ROWS_CSV, ROWS_PARQUET, CODES, DOCUMENT = tables.FIRST, "synthetic.parquet", "codes.npy", "release.json"
@@ -216,6 +219,11 @@ def written(obj: Mapping[str, Any]) -> bytes:
 def csv_bytes(table: pa.Table) -> bytes:
     """Return a table as CSV in which a spreadsheet runs no text as a formula."""
     return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
+
+
+def frame_csv(frame: pd.DataFrame) -> bytes:
+    """Return a frame, without its index, as CSV in which a spreadsheet runs no text as a formula."""
+    return csv_bytes(pa.Table.from_pandas(frame, preserve_index=False))
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:

@@ -22,7 +22,7 @@ from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.planning import domain_origin
 from dpsynth_core.planning.discovery import of_column
-from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.document import csv_bytes, frame_csv
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.evidence import label
@@ -220,7 +220,7 @@ def errors(release: Release) -> pd.DataFrame:
 
 def errors_csv(release: Release) -> bytes:
     """Return the errors of all tables as CSV."""
-    return csv_bytes(pa.Table.from_pandas(errors(release), preserve_index=False))
+    return frame_csv(errors(release))
 
 
 def domain_json(release: Release) -> bytes:

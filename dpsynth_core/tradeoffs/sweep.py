@@ -23,9 +23,10 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, parameters, read
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
-from dpsynth_core.planning.spec import STANDIN, BudgetSpec, MechanismSpec, OutputSpec, Spec
+from dpsynth_core.planning.spec import STANDIN, BudgetSpec, DataSpec, MechanismSpec, OutputSpec, Spec, StandinSpec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
+from dpsynth_core.sources import standins
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
@@ -35,6 +36,12 @@ PUBLIC, PRIVATE = "public", "private"
 TABLES = (STANDIN, PUBLIC, PRIVATE)
 MAX_REPEATS = 20
 MAX_POINTS = 1000
+MECHANISMS, EPSILONS = ("aim", "mst", "independent"), (0.1, 0.3, 1.0, 3.0, 10.0)
+"""What is tried unless somebody says otherwise."""
+STRENGTHS = (0.25, 0.5, 0.75)
+"""From weakly to strongly related columns of a stand-in: the private table's strength is not known."""
+ROWS = 10_000
+"""Rows of a stand-in where the number of people is not stated."""
 
 _FIELD = "sweep"
 _OPTIONAL = ("swept", "values", "invented")
@@ -100,6 +107,36 @@ class Swept:
 def sweepable(mechanism: str) -> tuple[Parameter, ...]:
     """Return the parameters of a mechanism that are numbers, in the order of its card. Raises InputError for an unknown mechanism."""
     return tuple(one for one in parameters(registry.get(mechanism)) if one.kind in ("int", "float"))
+
+
+def usual_values(parameter: Parameter) -> list[float]:
+    """Return a few values of a parameter within its range, evenly spaced on a logarithmic scale around its default.
+
+    A default of 0 stands for a value that the mechanism chooses; it is followed by parts of the
+    range.
+    """
+    default = float(parameter.default)
+    around = [default * factor for factor in (1 / 16, 1 / 4, 1, 4)] if default else [0.0, parameter.high / 100, parameter.high / 10]
+    within = (min(max(value, parameter.low), parameter.high) for value in around)
+    return sorted({float(round(value)) if parameter.kind == "int" else float(f"{value:.2g}") for value in within})
+
+
+def on_stand_in(plan: Spec, rows: int = ROWS, strength: float = STRENGTHS[1]) -> Spec:
+    """Return a plan with invented people in place of its table, without all that is about the table.
+
+    Args:
+        plan: The plan.
+        rows: Number of rows.
+        strength: How strongly their columns depend on each other, 0 to 1.
+
+    Raises:
+        InputError: The plan has two linked tables, or a number is out of range.
+    """
+    if plan.members is not None:
+        raise InputError("members", "two linked tables cannot be tried out yet", "try a plan of one table")
+    standins.check(rows, strength)
+    data = DataSpec(kind=STANDIN, standin=StandinSpec(rows=rows, strength=strength))
+    return plan.model_copy(update={"data": data, "public": None, "looks": None, "output": OutputSpec()})
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.store import approvals, balance, chain, dispatch, projects, runs, sweeps, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs.sweep import Swept, sweepable
+from dpsynth_core.tradeoffs.sweep import Swept
 from dpsynth_core.web.shell import curator
 from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 from tests.app.demo_project import button, draft, finished_run, open_page, project, words
@@ -356,13 +355,6 @@ def test_values_of_a_setting_that_cannot_be_used_stop_the_start(typed: str) -> N
     app = open_page("tradeoffs", project(**small(mechanisms=["mst"], setting="mst.max_size_mb")))
     app = next(t for t in app.text_input if t.label == "Its values").input(typed).run()
     assert not [b for b in app.button if "Start" in b.label]
-
-
-def test_usual_values_of_every_setting_can_be_swept() -> None:
-    for name in registry.MECHANISMS:
-        for parameter in sweepable(name):
-            usual = sweep_form.usual_values(parameter)
-            assert Swept(name, parameter.name, tuple(usual)).values == tuple(usual)
 
 
 def test_each_table_has_a_chart_of_its_own(started: list[str]) -> None:

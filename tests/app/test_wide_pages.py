@@ -12,9 +12,9 @@ from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.tradeoffs import trial
+from dpsynth_core.tradeoffs.sweep import EPSILONS, MECHANISMS
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.tradeoffs.sweep_form import EPSILONS, MECHANISMS
 from tests.app.demo_project import draft, open_page, project, words
 
 COLUMNS = 75

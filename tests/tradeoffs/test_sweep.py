@@ -14,7 +14,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.tradeoffs import curves, values
-from dpsynth_core.tradeoffs.sweep import Sweep, Swept
+from dpsynth_core.tradeoffs.sweep import Sweep, Swept, sweepable, usual_values
 from dpsynth_core.vocabulary.attribute import FEWEST_LEARNT, Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
@@ -136,6 +136,13 @@ def test_trials_of_a_swept_setting_on_the_private_table_are_all_paid_for() -> No
     alone = sweep(plan(data={"path": "people.csv"}), table="private", mechanisms=("mst",))
     other = sweep(plan(data={"path": "people.csv"}), table="private", mechanisms=("independent",))
     assert private.rho == pytest.approx(3 * alone.rho + other.rho)
+
+
+def test_usual_values_of_every_setting_can_be_swept() -> None:
+    for name in registry.MECHANISMS:
+        for parameter in sweepable(name):
+            usual = usual_values(parameter)
+            assert Swept(name, parameter.name, tuple(usual)).values == tuple(usual)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,19 @@ from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import standins
 from dpsynth_core.store import balance, ledger, sweeps
 from dpsynth_core.tradeoffs import trial, values
-from dpsynth_core.tradeoffs.sweep import MAX_REPEATS, PRIVATE, PUBLIC, Sweep, Swept, sweepable
+from dpsynth_core.tradeoffs.sweep import (
+    EPSILONS,
+    MAX_REPEATS,
+    MECHANISMS,
+    PRIVATE,
+    PUBLIC,
+    ROWS,
+    STRENGTHS,
+    Sweep,
+    Swept,
+    sweepable,
+    usual_values,
+)
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
@@ -37,13 +49,11 @@ from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
 
 NOTES = "wizard.tradeoffs"
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
-MECHANISMS = ("aim", "mst", "independent")
 REPEATS = 3
-RANGE, STRENGTHS = "range", (0.25, 0.5, 0.75)
-"""The choice of weakly to strongly related columns, and the strengths tried then: the private table's strength is not known."""
-ROWS, MOST_ROWS = 10_000, 50_000
-"""The default rows of a stand-in without a stated number of people, and the most, so that a sweep does not take all day."""
+RANGE = "range"
+"""The choice of weakly to strongly related columns (`STRENGTHS`)."""
+MOST_ROWS = 50_000
+"""The most rows of a stand-in by default, so that a sweep does not take all day."""
 MAX_EPSILONS = 12
 MAX_VALUES = 8
 ALL, PARTS = "all", "parts"
@@ -130,18 +140,6 @@ def settings(draft: Mapping[str, Any]) -> dict[str, Parameter]:
     """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"."""
     chosen = [name for name in offered(draft) if name in note(draft, "mechanisms")]
     return {f"{name}.{one.name}": one for name in chosen for one in sweepable(name)}
-
-
-def usual_values(parameter: Parameter) -> list[float]:
-    """Return a few values of a parameter within its range, evenly spaced on a logarithmic scale around its default.
-
-    A default of 0 stands for a value that the mechanism chooses; it is followed by parts of the
-    range.
-    """
-    default = float(parameter.default)
-    around = [default * factor for factor in (1 / 16, 1 / 4, 1, 4)] if default else [0.0, parameter.high / 100, parameter.high / 10]
-    within = (min(max(value, parameter.low), parameter.high) for value in around)
-    return sorted({float(round(value)) if parameter.kind == "int" else float(f"{value:.2g}") for value in within})
 
 
 def _swept(draft: Mapping[str, Any]) -> Swept | None:

@@ -12,13 +12,12 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
 from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable
-from dpsynth_core.release.document import csv_bytes
+from dpsynth_core.release.document import frame_csv
 from dpsynth_core.store import approvals, sweeps
 from dpsynth_core.store.sweeps import Stored
 from dpsynth_core.tradeoffs import curves, trial, values
@@ -526,8 +525,7 @@ def _downloads(sweep: Sweep, outcomes: Outcomes, metric: Metric, chosen: Setting
 
 
 def _csv(content: Callable[[], Zoned[pd.DataFrame]]) -> bytes:
-    rows = publishable(content(), "the table of a sweep on the private table")
-    return csv_bytes(pa.Table.from_pandas(rows, preserve_index=False))
+    return frame_csv(publishable(content(), "the table of a sweep on the private table"))
 
 
 _MOST_BESIDE = 4
