@@ -62,12 +62,12 @@ class Opened:
 
     Attributes:
         raw: The connection object of the driver.
-        home: The schemas that are searched for a name without a schema.
+        search_path: The schemas that are searched for a name without a schema.
         database: The name parts that stand before a schema in full names; empty for none.
     """
 
     raw: Any
-    home: tuple[str, ...] = ("main",)
+    search_path: tuple[str, ...] = ("main",)
     database: Name = ()
 
 
@@ -77,12 +77,12 @@ class Catalogue:
 
     Attributes:
         tables: Pairs of schema and name.
-        home: The schemas that are searched for a name without a schema, in this order.
+        search_path: The schemas that are searched for a name without a schema, in this order.
         capitals: Whether names that differ only in capitals are different.
     """
 
     tables: tuple[tuple[str, str], ...]
-    home: tuple[str, ...]
+    search_path: tuple[str, ...]
     capitals: bool
 
     def listed(self) -> list[str]:
@@ -118,10 +118,10 @@ class Catalogue:
         """Return schema and name of the first table that passes both tests; None without one.
 
         Args:
-            schema: A test of the schema's name; None to search the schemas of `home`.
+            schema: A test of the schema's name; None to search the schemas of `search_path`.
             name: A test of the table's name.
         """
-        schemas = self.home if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})
+        schemas = self.search_path if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})
         return next((table for wanted in schemas for table in self.tables if table[0] == wanted and name(table[1])), None)
 
     def _is(self, text: str) -> Callable[[str], bool]:

@@ -143,7 +143,7 @@ class Connection:
     def catalogue(self) -> Catalogue:
         """The tables and views that can be read. Raises InputError."""
         tables = tuple((schema, name) for schema, name in self.rows(self._engine.CATALOGUE))
-        return Catalogue(tables, self._opened.home, capitals=self.address.engine == "postgres")
+        return Catalogue(tables, self._opened.search_path, capitals=self.address.engine == "postgres")
 
     def select(self, section: Mapping[str, Any]) -> str:
         """Return the statement whose rows are the records, without reading a record.

@@ -61,10 +61,10 @@ def opened(address: Address, timeout: int) -> Opened:
         " -c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=3 -c standard_conforming_strings=on"
     )
     raw = psycopg.connect(address.place, options=settings, application_name="dpsynth", connect_timeout=10, autocommit=True)
-    (home,) = raw.execute("SELECT current_schemas(false)::text[]").fetchone() or ([],)
+    (search_path,) = raw.execute("SELECT current_schemas(false)::text[]").fetchone() or ([],)
     raw.execute("SET search_path = pg_catalog")
     raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    return Opened(raw, home=tuple(home))
+    return Opened(raw, search_path=tuple(search_path))
 
 
 def columns(raw: Any, select: str) -> list[Column]:
