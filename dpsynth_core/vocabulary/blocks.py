@@ -60,13 +60,13 @@ def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = 
 @lru_cache(maxsize=8)  # the same tables are counted in records, and again in rows, in a few passes
 def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
     waiting = _Waiting(targets, domain)
-    home: dict[Clique, Clique] = {}
+    block_of: dict[Clique, Clique] = {}
     for first in range(len(targets)):
         if waiting.listed[first]:
             columns, covered = waiting.block(first, block_cells)
             names = tuple(domain.names[a] for a in columns)
-            home |= {targets[i]: names for i in covered}
-    return home
+            block_of |= {targets[i]: names for i in covered}
+    return block_of
 
 
 class _Waiting:
@@ -133,7 +133,7 @@ class _Waiting:
         return np.bincount(self._columns[numbers].ravel(), minlength=len(self._sizes) + 1)[:-1]
 
 
-def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
+def sums(domain: Domain, cliques: Collection[Clique], block_of: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
     """Return steps (table, larger table) in which all tables are summed from blocks, in a possible order.
 
     The larger table is a block, a block without some columns, or the smallest other clique that
@@ -142,14 +142,14 @@ def sums(domain: Domain, cliques: Collection[Clique], home: Mapping[Clique, Cliq
     Args:
         domain: The domain.
         cliques: The cliques to count.
-        home: The block of each maximal clique (`plan`).
+        block_of: The block of each maximal clique (`plan`).
     """
     inside: dict[Clique, list[Clique]] = {}
-    for clique, block in home.items():
+    for clique, block in block_of.items():
         inside.setdefault(block, []).append(clique)
     steps = [step for block, some in inside.items() for step in _halfway(block, some)]
-    done = set(home)
-    for clique in sorted(set(cliques).difference(home), key=lambda clique: (-len(clique), clique)):
+    done = set(block_of)
+    for clique in sorted(set(cliques).difference(block_of), key=lambda clique: (-len(clique), clique)):
         by_one_more = (domain.clique((*clique, name)) for name in domain.names if name not in clique)
         near = [c for c in by_one_more if c in done]
         steps.append((clique, min(near or [c for c in done if set(clique).issubset(c)], key=lambda c: (domain.cells(c), c))))
@@ -193,12 +193,12 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
     """
     if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
         return [list(cliques)]
-    home = plan(domain, cliques)
-    sizes = {block: 8 * domain.cells(block) for block in dict.fromkeys(home.values())}
-    if sum(sizes.values()) <= most_bytes or len(home) <= 1:
+    block_of = plan(domain, cliques)
+    sizes = {block: 8 * domain.cells(block) for block in dict.fromkeys(block_of.values())}
+    if sum(sizes.values()) <= most_bytes or len(block_of) <= 1:
         return [list(cliques)]
     wanted, left = set(cliques), list[list[Clique]]()
-    for group in _divided(home, sizes, math.ceil(sum(sizes.values()) / most_bytes)):
+    for group in _divided(block_of, sizes, math.ceil(sum(sizes.values()) / most_bytes)):
         inside = {part for clique in group for part in _parts(clique, wanted)}
         wanted -= inside
         left += slices(domain, [clique for clique in cliques if clique in inside], most_bytes)
@@ -210,24 +210,24 @@ def passes(domain: Domain, cliques: Collection[Clique]) -> int:
     return len(slices(domain, cliques, TABLE_BYTES))
 
 
-def _divided(home: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: int) -> list[list[Clique]]:
+def _divided(block_of: Mapping[Clique, Clique], sizes: Mapping[Clique, int], parts: int) -> list[list[Clique]]:
     """Return the maximal cliques in at least two groups, with about equal sizes of their blocks.
 
     The cliques of a block stay together unless it is the only block.
 
     Args:
-        home: The block of each maximal clique.
+        block_of: The block of each maximal clique.
         sizes: Size of each block in bytes.
         parts: Number of groups, about.
     """
     if len(sizes) == 1:
-        every = list(home)
+        every = list(block_of)
         return [every[: len(every) // 2], every[len(every) // 2 :]]
     ends = dict(zip(sizes, accumulate(sizes.values()), strict=True))
     total = sum(sizes.values())
     number = {block: (ends[block] - size // 2) * max(2, parts) // (total + 1) for block, size in sizes.items()}
     groups: dict[int, list[Clique]] = {}
-    for clique, block in home.items():
+    for clique, block in block_of.items():
         groups.setdefault(number[block], []).append(clique)
     return list(groups.values())
 
