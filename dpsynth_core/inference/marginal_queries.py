@@ -79,7 +79,7 @@ class Queries:
         self._calibration = calibration
         self._contract = contractor
         self._factors: list[list[int]] = [[] for _ in structure.tree.nodes]
-        for i, node in enumerate(structure.home):
+        for i, node in enumerate(structure.node_of):
             self._factors[node].append(i)
         self._neighbours = [
             [*structure.children[u], *([structure.tree.parent[u]] if structure.tree.parent[u] >= 0 else [])]

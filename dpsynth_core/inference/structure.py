@@ -85,7 +85,7 @@ class Structure:
         self._having = holding(self._masks)
         nodes, having = self.tree.nodes, holding(self.tree.nodes)
         holders = ([node for node in having[c[0]] if mask & nodes[node] == mask] for c, mask in zip(self.cliques, self._masks, strict=True))
-        self.home = tuple(min(some, key=lambda node: (self.program_cells(nodes[node]), node)) for some in holders)
+        self.node_of = tuple(min(some, key=lambda node: (self.program_cells(nodes[node]), node)) for some in holders)
         below: list[list[int]] = [[] for _ in nodes]
         for node, parent in enumerate(self.tree.parent[1:], 1):
             below[parent].append(node)
@@ -93,7 +93,7 @@ class Structure:
         self.program = Program(self.cliques, sizes)
         self.message_slot = [-1] * len(self.tree.nodes)
         for node in reversed(range(len(self.tree.nodes))):
-            inputs = [i for i, h in enumerate(self.home) if h == node] + [self.message_slot[c] for c in self.children[node]]
+            inputs = [i for i, h in enumerate(self.node_of) if h == node] + [self.message_slot[c] for c in self.children[node]]
             separator = frozenset(bits(self.tree.separator(node)))
             self.message_slot[node] = self.program.contract(inputs, separator)
         self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
