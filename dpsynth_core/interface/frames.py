@@ -43,7 +43,7 @@ class Given:
     section: Mapping[str, Any]
     back: Back
     name: str = "release"
-    held: memory.Held | None = None
+    held: memory.NamedTable | None = None
     second: Given | None = None
 
     def __getstate__(self) -> dict[str, Any]:

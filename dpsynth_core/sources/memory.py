@@ -50,7 +50,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class NamedTable:
     """A table in memory with the name that stands for it in specs.
 
     Attributes:
@@ -103,17 +103,17 @@ def _hashed_texts(values: pa.Array) -> pa.Array:
 
 
 _CELLS = 1 << 16
-_NAMED: WeakValueDictionary[str, Held] = WeakValueDictionary()
+_NAMED: WeakValueDictionary[str, NamedTable] = WeakValueDictionary()
 
 
-def hold(table: pd.DataFrame | pa.Table) -> Held:
+def hold(table: pd.DataFrame | pa.Table) -> NamedTable:
     """Return an object that gives the table a name, for as long as the object exists."""
-    held = Held(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
+    held = NamedTable(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
     _NAMED[held.name] = held
     return held
 
 
-def named(name: str) -> Held:
+def named(name: str) -> NamedTable:
     """Return the table in memory with this name. Raises InputError if it does not exist any more."""
     held = _NAMED.get(name)
     if held is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.files import FileTable
-    from dpsynth_core.sources.memory import Held
+    from dpsynth_core.sources.memory import NamedTable
     from dpsynth_core.sources.opening import TableSource
     from dpsynth_core.sources.source import MarginalSource
     from dpsynth_core.vocabulary.domain import Domain
@@ -217,7 +217,7 @@ def _open_database(section: Section, domain: Domain, person: str | None, rows: i
     return _counted_here(DatabaseTable(section, order), section, domain, person, rows)
 
 
-def _held(section: Section) -> Held:
+def _held(section: Section) -> NamedTable:
     from dpsynth_core.sources import memory
 
     return memory.named(section["path"])

@@ -21,7 +21,7 @@ from tests.sources import database_tables
 from tests.sources.written import WRITERS
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
-HELD: list[memory.Held] = []
+HELD: list[memory.NamedTable] = []
 """So that they stay."""
 
 
