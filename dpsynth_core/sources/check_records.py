@@ -105,7 +105,7 @@ def _of_files(files: Sequence[Location], folder: Location | None, form: TableFor
                 wrong, empty = jsonl_file.malformed(path, form)
                 malformed, blank = malformed + wrong, blank + empty
         if form.kind == "csv":
-            for block in csv_file.blocks(parts.whole(files), form):
+            for block in csv_file.blocks(parts.uncut(files), form):
                 malformed += int(block.malformed().sum())
                 blank += block.blank if len(block.names) > 1 else 0
                 damaged += block.text.count(lines.DAMAGED)

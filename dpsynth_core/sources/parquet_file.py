@@ -113,7 +113,7 @@ def batches(
     dataset = _dataset(paths, folder)
     written = {trimmed(name): name for name in dataset.schema.names}
     fragments = {fragment.path: fragment for fragment in dataset.get_fragments()}
-    for piece in part or parts.whole(paths):
+    for piece in part or parts.uncut(paths):
         fragment = fragments.get(inner(located(piece.file)))
         if fragment is None:
             raise InputError("data", "a file of the table is gone since it was looked at", "leave the table as it is until the run ends")

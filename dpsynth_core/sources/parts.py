@@ -58,7 +58,7 @@ Listed = Mapping[str, Sequence[str]]
 NOTHING_LISTED: Listed = MappingProxyType({})
 
 
-def whole(files: Iterable[Location]) -> Part:
+def uncut(files: Iterable[Location]) -> Part:
     """Return the part that contains all records of these files, in order."""
     return tuple(Piece(str(file)) for file in files)
 

@@ -191,7 +191,7 @@ def batches(
         InputError: A column does not exist, or a file cannot be read.
     """
     check_columns(names(table), columns)
-    form, part = table.form, part or parts.whole(table.files)
+    form, part = table.form, part or parts.uncut(table.files)
     with reading():
         if form.kind == "parquet":
             yield from reader("parquet").batches(table.files, table.folder, columns, rows, part)
@@ -237,7 +237,7 @@ def _check_csv(paths: Sequence[Location], form: TableFormat) -> None:
                 raise _other_width(head)
     if not records:
         raise InputError("data", "there are no rows below the header", "choose a file with a header line and rows")
-    for block in csv_file.blocks(parts.whole(paths), form) if form.quoting == STANDARD else ():  # its assumption, as far as that shows
+    for block in csv_file.blocks(parts.uncut(paths), form) if form.quoting == STANDARD else ():  # its assumption, as far as that shows
         if block.misquoted or block.longest > MAX_STANDARD_LINES:
             problem = f"the file is not well formed: a quote stands where none may, or a record has over {MAX_STANDARD_LINES} lines"
             raise InputError("data.quoting", problem, 'use the quoting "lines" or "none", or correct the file')

@@ -291,7 +291,7 @@ def _write(path: Path, layout: Layout, table: Table) -> Part:
         name = path / f"{number}.{layout.form.kind}"
         name.write_bytes(pa.compress(content, layout.packing, asbytes=True) if layout.packing else content)
         written.append(name)
-    return parts.whole(written)
+    return parts.uncut(written)
 
 
 @contextmanager

@@ -565,7 +565,7 @@ def test_lines_above_the_header_are_suggested_and_skipped_when_stated(write: Wri
 def test_skipped_lines_are_in_no_part(write: Write, skip: int, every: int, names: tuple[str, ...]) -> None:
     path = write("a title\n\nanother, longer title\n \na third\nage,sex\n" + ROWS)
     form = TableFormat(skip=skip, names=names)
-    whole = list(csv_file.blocks(parts.whole([path]), form))
+    whole = list(csv_file.blocks(parts.uncut([path]), form))
     some = [block for piece in parts.cut(str(path), csv_file.cuts(path, form, every)) for block in csv_file.blocks((piece,), form)]
     assert b"".join(block.text for block in some) == b"".join(block.text for block in whole)
     assert {block.names for block in some} == {names or whole[0].names}

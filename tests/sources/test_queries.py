@@ -137,7 +137,7 @@ def test_all_columns_of_a_table_are_those_of_the_catalogue(dialect: str) -> None
     expected = f'SELECT {listed} FROM "main"."people" AS "record"'
     for text in ("SELECT * FROM people", "SELECT p.* FROM people p"):
         assert sent(text, dialect) == expected
-    assert query.whole(Table(("main", "people"), COLUMNS), dialect) == expected
+    assert query.select_all(Table(("main", "people"), COLUMNS), dialect) == expected
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

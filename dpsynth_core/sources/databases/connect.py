@@ -163,7 +163,7 @@ class Connection:
         if text:
             statement = query.read(str(text), engine)
             return query.rebuilt(statement, self._table(query.table_of(statement, self.catalogue, engine)), engine)
-        return query.whole(self._table(self.catalogue.named(str(table))), engine)
+        return query.select_all(self._table(self.catalogue.named(str(table))), engine)
 
     def columns(self, select: str) -> list[Column]:
         """Return the columns of a SELECT, without reading a record. Raises InputError."""

@@ -85,7 +85,7 @@ def star(name: Name, dialect: str) -> str:
     return _written([exp.Star()], None, name, "record", dialect)
 
 
-def whole(table: Table, dialect: str) -> str:
+def select_all(table: Table, dialect: str) -> str:
     """Return the statement that selects all columns of a table by their names."""
     called = unlike(column.name for column in table.columns)
     return _written([_column(column.name, called) for column in table.columns], None, table.name, called, dialect)
