@@ -37,7 +37,7 @@ def shown(value: object) -> str:
     return repr(shortened(text, LONGEST_VALUE))
 
 
-def many(number: int) -> str:
+def count_text(number: int) -> str:
     """Return a count as text for a message, or "more than 10^18", because it may have thousands of digits."""
     return f"{number:,}" if number < 10**18 else "more than 10^18"
 

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation.documents import parse_json
-from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
+from dpsynth_core.foundation.errors import CapacityError, InputError, count_text, shown
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.names import column_field
@@ -212,7 +212,7 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
         raise CapacityError(f"{_FIELD}.count", f"{count:,} draws from {len(domain):,} columns take too long", f"draw at most {most:,}")
     every = math.comb(len(domain), k)
     if draw.kind == RANDOM and count > every:
-        problem = f"{len(domain)} columns have {many(every)} sets of {k}, fewer than {count:,}"
+        problem = f"{len(domain)} columns have {count_text(every)} sets of {k}, fewer than {count:,}"
         raise InputError(f"{_FIELD}.count", problem, "draw fewer")
     _check_closure(min(count, every) * 2**k)
     return Workload(domain, draw.weights(domain.names), draw=draw)
@@ -449,13 +449,13 @@ def _check_marginal(clique: Clique, weight: Any, cells: int) -> None:
         problem = f"the weight {shown(weight)} of {_clique_name(clique)} is not a positive number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
         raise InputError(_FIELD, problem, "give a weight such as 1")
     if cells > MAX_MARGINAL_CELLS:
-        problem = f"the marginal {_clique_name(clique)} has {many(cells)} cells, more than {MAX_MARGINAL_CELLS:,}"
+        problem = f"the marginal {_clique_name(clique)} has {count_text(cells)} cells, more than {MAX_MARGINAL_CELLS:,}"
         raise CapacityError(_FIELD, problem, "use fewer columns in it, or fewer categories or bins in its columns")
 
 
 def _check_closure(subsets: int) -> None:
     if subsets > MAX_CLOSURE:
-        problem = f"its marginals have about {many(subsets)} subsets, more than {MAX_CLOSURE:,}"
+        problem = f"its marginals have about {count_text(subsets)} subsets, more than {MAX_CLOSURE:,}"
         raise CapacityError(_FIELD, problem, "use fewer columns per marginal, or fewer marginals")
 
 

@@ -28,7 +28,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.errors import CapacityError, InputError, many, shown
+from dpsynth_core.foundation.errors import CapacityError, InputError, count_text, shown
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
@@ -217,7 +217,7 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
             raise InputError(field, f"the values of {column_field(name)} are to be learnt", "list its values, or leave the rule out")
     sizes = tuple(by_name[name].size for name in columns)
     if math.prod(sizes) > MAX_CELLS:
-        problem = f"its columns have {many(math.prod(sizes))} cells together"
+        problem = f"its columns have {count_text(math.prod(sizes))} cells together"
         raise CapacityError(field, problem, f"name fewer columns or use fewer values: at most {MAX_CELLS:,} cells")
     return sizes
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.foundation.documents import MAX_DIGITS, MAX_PATH, check_path, parse_json, read_document
-from dpsynth_core.foundation.errors import LONGEST_PART, InputError, first_repeated, many, shown
+from dpsynth_core.foundation.errors import LONGEST_PART, InputError, count_text, first_repeated, shown
 from tests.refusals import refused
 
 
@@ -61,5 +61,5 @@ def test_what_is_echoed_is_short_whatever_it_is() -> None:
     for value in ("x" * 10**6, "\n" * 10**6, 10**5000, ["x"] * 10**6, {"x": "y" * 10**6}, Path("x" * 10**6)):
         assert len(shown(value)) < 300
     assert (shown("a'b"), shown(2.5), shown(None), shown(True)) == ('"a\'b"', "2.5", "None", "True")
-    assert (many(1234), many(2**30_000)) == ("1,234", "more than 10^18")
+    assert (count_text(1234), count_text(2**30_000)) == ("1,234", "more than 10^18")
     assert len(str(InputError("f" * 10**6, "p" * 10**6, "r" * 10**6))) <= 3 * LONGEST_PART + 4
