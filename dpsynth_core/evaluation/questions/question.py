@@ -92,7 +92,7 @@ class Question:
         return self
 
     def _check_column(self, domain: Domain) -> None:
-        """Check that the column of a mean or difference of means has numbers, and that of a median an order.
+        """Check that a column for means, or a difference of means, has numbers, and one for medians an order.
 
         Raises:
             InputError: The column has no numbers, or no order.
