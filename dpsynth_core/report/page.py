@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.evaluation.against_bounds import against, known
 from dpsynth_core.evaluation.quality import Headline, within
+from dpsynth_core.evaluation.standing import standings
 from dpsynth_core.evaluation.verdict import Verdict
+from dpsynth_core.evaluation.wall import bars
+from dpsynth_core.foundation.zones import released
 from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import errors_svg, words
+from dpsynth_core.report import errors_svg, wall_svg, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import PICKED, facts, first
 from dpsynth_core.report.first_page import Part, first_page
@@ -55,6 +58,11 @@ _MAP_CAPTION = (
     "A square is a pair of columns, or one column on the diagonal. It shows the largest share of people in the wrong group, with 95% "
     "confidence. A stronger colour is a smaller error. The release does not bound the error of a dotted square."
 )
+_WALL_CAPTION = (
+    "A bar shows how many people have a value; bars of numbers show people by width. A line shows where the true number is with 95% "
+    "confidence, where it was counted with noise. ✓ means good enough, ✕ not, ? not known."
+)
+_NONE_ODD = "No column looks odd."
 _WHY = "\n<h2>Why this verdict?</h2>\n<p>{}</p>"
 _TEXTS = ("Table", "How known")
 _HEADS = (
@@ -81,6 +89,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
         first="".join(map(_html_part, first_page(release, headline, verdict))),
+        wall="" if verdict is None else _wall(release, verdict),
         why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, (reasons(verdict), comparison(verdict)))))),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
@@ -109,6 +118,17 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
 def _html_part(part: Part) -> str:
     lead = f'<p class="claim">{escape(part.lead)}</p>' if part.lead else ""
     return f"\n<h2>{part.title}</h2>\n<div>{lead}{f'<p>{escape(part.text)}</p>' if part.text else ''}</div>"
+
+
+def _wall(release: Release, verdict: Verdict) -> str:
+    """Return the columns as small pictures, those that stand out first; at most `wall_svg.MOST_DRAWN` are drawn."""
+    every = standings(release.statements, verdict.off)
+    shown = every[: wall_svg.MOST_DRAWN]
+    pictures = wall_svg.wall(bars(released(release.statements.evidence), [one.column for one in shown]).value, shown)
+    odd = sum(one.stands_out for one in every)
+    counted = f"{odd:,} of the {len(every):,} columns {'looks' if odd == 1 else 'look'} odd." if odd else _NONE_ODD
+    more = f" {len(every) - len(shown):,} further columns are not drawn." if len(every) > len(shown) else ""
+    return f"\n<h2>What do the columns look like?</h2>\n<p>{counted} {_WALL_CAPTION}{more}</p>{pictures}"
 
 
 def _trusted(table: pd.DataFrame) -> str:
