@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsynth_core.web.domain import column_view, domain_table, draft_rows, fit_view, list_view, published_view, sources_view, zeros_view
+from dpsynth_core.web.domain import (
+    column_view,
+    domain_table,
+    draft_rows,
+    fit_view,
+    learning_view,
+    list_view,
+    published_view,
+    sources_view,
+    zeros_view,
+)
 from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.text import names
 
@@ -15,6 +25,7 @@ def main() -> None:
     rows = draft_rows.of(project.draft)
     sentence = "Describe columns from public knowledge."
     frame.header("domain", sentence, document.domain_zone(project.draft))
+    learning_view.section(project, rows)
     as_table = sources_view.loaders(project, rows)
     sources_view.justification(project, rows)
     if as_table:

@@ -13,7 +13,7 @@ from dpsynth_core.web.shell import frame
 def main() -> None:
     """Draw the page."""
     project = frame.require("mechanism")
-    listed = watch.listed(project)
+    listed = [run for run in watch.listed(project) if run.active or not run.only_learns]
     active = next((run for run in listed if run.active), None)
     frame.header("mechanism", "Lock and run the plan once.", Zone.PUBLIC)
     sealing_view.say_if_refused()

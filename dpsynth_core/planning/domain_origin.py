@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.vocabulary.domain import DATA, ORIGINS
+from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS
 
 if TYPE_CHECKING:
     from dpsynth_core.planning.spec import Spec
@@ -21,7 +21,7 @@ _CLAUSES: Mapping[str, str] = {
     UNSTATED: "not stated",
     "typed": "typed by the curator, who states that they did not come from the table",
     "usual": "usual lists and bounds, which are the same everywhere, as the curator states",
-    "learnt": "noisy answers, learnt for a share of the budget",
+    LEARNT: "noisy answers, learnt for a share of the budget",
     "codebook": "a codebook",
     "public": "a public table",
     "labels": "the labels of the questionnaire that the file carries",
@@ -61,12 +61,13 @@ def check(spec: Spec) -> None:
 
 def clause(spec: Spec) -> str:
     """Return the origin of the domain as a clause for a list of facts; both origins if the document and the curator differ."""
+    clauses = dict(_CLAUSES) if spec.learns else {**_CLAUSES, LEARNT: "noisy answers of an earlier release of the same people"}
     own, stated = of_document(spec), spec.domain_origin
     if not own or own == stated:
-        return _CLAUSES[stated]
+        return clauses[stated]
     if stated == UNSTATED:
-        return _CLAUSES[own]
-    return f"{_CLAUSES[own]}, by its own document; {_CLAUSES[stated]}, as the curator states"
+        return clauses[own]
+    return f"{clauses[own]}, by its own document; {clauses[stated]}, as the curator states"
 
 
 def sentence(spec: Spec) -> str:

@@ -15,7 +15,7 @@ from dpsynth_core.planning import domain_origin, private_views, weakness
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.domain import LEARNT, Domain
 from dpsynth_core.vocabulary.recoding import folded
 
 _SHOWN = 5
@@ -190,6 +190,11 @@ def _of_history(spec: Spec, releases: int, same_file_elsewhere: Sequence[str]) -
         title = "There are earlier releases of this population" if releases > 1 else "There is an earlier release of this population"
         why = "Its privacy loss adds to this one's; the ledger counts all together against the limit."
         yield Leak("earlier-releases", Severity.NOTE, title, why, "The ledger says what each cost.", "ledger")
+    if releases == 0 and LEARNT in (spec.domain_origin, domain_origin.of_document(spec)) and not spec.learns:
+        title = "Values are said to be learnt, but no release of this population learnt them"
+        why = "If they came from the table in another way, no noise covers a rare value."
+        fix = "Learn them on the Domain page, or name the population of the release that learnt them."
+        yield Leak("learnt-elsewhere", Severity.MEDIUM, title, why, fix, "domain")
     if not spec.other_copies.strip() and not spec.data.simulated:
         title = "You have not said what else is published about these people"
         why = "An earlier release made elsewhere, totals in a paper or a preview in a repository can show what noise hides here."

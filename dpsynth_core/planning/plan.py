@@ -51,7 +51,7 @@ LEARNING = "discovery"
 """Name of the share that learns values of columns; measured before the mechanism, and so not a claim."""
 INSIDE = "inside"
 """Name of the share that measures numbers inside their cells; measured before the mechanism, and so not a claim."""
-DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.4, otherwise="list the values of all columns")
+DISCOVERY = BudgetShare(DEFAULT_DISCOVERY, least=0.001, most=0.75, otherwise="list the values of all columns")
 LOOKS_INSIDE = BudgetShare(0.0, least=0.001, most=0.4, otherwise="use 0 to spread rows evenly over the values of a cell")
 
 

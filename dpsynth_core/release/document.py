@@ -198,7 +198,7 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
         return plan
     domain = Domain.from_json(obj["domain"])
     same = (domain.names, domain.filled) == (plan.domain.names, plan.domain.filled) and all(
-        released.size <= asked.most and released.kind == asked.kind if asked.most else released == asked
+        released.size <= asked.size and released.kind == asked.kind if asked.most else released == asked
         for released, asked in zip(domain, plan.domain, strict=True)
     )
     if not same or domain.unknown:

@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory
 from dpsynth_core.foundation.reasons import MAX_REASON, check_reason, is_one_paragraph
 from dpsynth_core.foundation.zones import Zoned
-from dpsynth_core.planning import machine
+from dpsynth_core.planning import learning_plan, machine
 from dpsynth_core.planning.plan import check_used
 from dpsynth_core.planning.private_views import ordered
 from dpsynth_core.planning.spec import Spec
@@ -100,6 +100,19 @@ class Run:
     def active(self) -> bool:
         """True in a state that is not final, so that polling is worthwhile."""
         return self.state in ACTIVE
+
+    @property
+    def only_learns(self) -> bool:
+        """True if the run only learns values of columns, before the release itself is planned."""
+        return _only_learns(self.sealed)
+
+
+@lru_cache(maxsize=256)  # pages ask this of every run at each drawing
+def _only_learns(sealed: str) -> bool:
+    try:
+        return learning_plan.only_learns(Spec.from_json(json.loads(sealed)))
+    except InputError:  # of another version
+        return False
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:

@@ -65,8 +65,8 @@ class Attribute:
         nearest: For numbers, whether values beyond the bounds count in the nearest bin.
         precision: Of timestamps, times and durations, the unit that their values are written to, such as "minute"; "second" by default.
         hierarchy: For codes in groups, how the codes of the file become the categories.
-        most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has no other fields,
-            and counts as one with so many cells.
+        most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has few other
+            fields, and counts as one with so many cells. `other` then says that numbers beyond the learnt bounds get a cell.
 
     Raises:
         InputError: The declaration contradicts itself.
@@ -221,7 +221,9 @@ class Attribute:
         return cls(name, "coded", lower=0, upper=int(size) - 1)
 
     @classmethod
-    def unknown(cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None) -> Attribute:
+    def unknown(
+        cls, name: str, kind: str, most: int = DEFAULT_MOST, precision: str = "", hierarchy: Hierarchy | None = None, beyond: bool = False
+    ) -> Attribute:
         """Return a column whose values are to be learnt with noise, with at most `most` cells.
 
         Args:
@@ -230,6 +232,8 @@ class Attribute:
             most: Largest number of cells.
             precision: Of times, the unit that their values are written to.
             hierarchy: For codes in groups, the level of the groups.
+            beyond: Whether numbers beyond the learnt bounds get a further cell, so that it shows how
+                many there are. Otherwise they count in the nearest bin.
 
         Raises:
             InputError: `most` is out of range, or values of this kind cannot be learnt.
@@ -237,7 +241,7 @@ class Attribute:
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
             raise InputError(column_field(name), problem, "say how many cells it may have at most")
-        return cls(name, kind, most=int(most), precision=precision, hierarchy=hierarchy)
+        return cls(name, kind, most=int(most), precision=precision, hierarchy=hierarchy, other=beyond)
 
     @classmethod
     def binned(
@@ -438,7 +442,7 @@ class Attribute:
         if self.kind not in LEARNABLE:
             raise self._error(f"values of kind {self.kind} cannot be learnt", f"use one of {', '.join(LEARNABLE)}, or list them")
         declared = (self.categories, self.lower, self.upper, self.edges, self.labels, self.decimals)
-        cells = (self.other, self.missing, self.nearest, self.missing_as, self.other_as)
+        cells = (self.other and not self.is_number, self.missing, self.nearest, self.missing_as, self.other_as)
         if any(value not in ((), None, False) for value in (*declared, *cells)):
             raise self._error("values that are to be learnt are listed", "leave out values, bounds and bins, or do not ask to learn them")
         if self.about.grouped and (self.hierarchy is None or self.hierarchy.groups):

@@ -38,7 +38,8 @@ class Column(BaseModel):
         name: Name of the column.
         kind: Name of its kind.
         label: Description for people.
-        discover, most: Whether its values are to be learnt, and with how many cells at most.
+        discover, most: Whether its values are to be learnt, and with how many cells at most; of numbers,
+            `other` then says where those beyond the learnt bounds count.
         size: Number of codes.
         value, pattern, dtype: For columns that are filled in.
         level, groups, digits: For codes in groups (`Hierarchy`).
@@ -140,10 +141,14 @@ class Column(BaseModel):
     def _to_learn(self, stated: Mapping[str, Any]) -> Attribute:
         if stated["discover"] is not True:
             raise InputError(column_field(self.name), "'discover' is not true", "write true, or leave it out and list the values")
-        allowed = {"discover", "most", *(field for field in LEARNT_FIELDS if field in self.about.fields)}
+        binned = self.about.form is Form.BINNED
+        allowed = {"discover", "most", *(field for field in LEARNT_FIELDS if field in self.about.fields), *(["other"] if binned else [])}
         self._check(stated, allowed, "'discover'", "leave one of them out")
-        grouping = hierarchies.of_kind(self.name, self.about, stated)
-        return Attribute.unknown(self.name, self.kind, stated.get("most", DEFAULT_MOST), stated.get("precision", ""), grouping)
+        if (beyond := stated.get("other", "nearest")) not in (True, "nearest"):
+            problem = "'other' is neither true nor \"nearest\", although its values are to be learnt"
+            raise InputError(column_field(self.name), problem, 'write true (numbers beyond the bounds get a cell) or "nearest"')
+        grouping, most = hierarchies.of_kind(self.name, self.about, stated), stated.get("most", DEFAULT_MOST)
+        return Attribute.unknown(self.name, self.kind, most, stated.get("precision", ""), grouping, beyond is True)
 
     def _made(self, stated: dict[str, Any]) -> RowColumn:
         fields, form = self.about.fields, self.about.form
@@ -200,7 +205,7 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
     grouping = {} if how is None else {"level": how.level, "groups": dict(how.groups), "digits": how.digits}
     grouping = {field: value for field, value in grouping.items() if value}
     if attribute.most:
-        return {"discover": True, "most": attribute.most} | precision | grouping
+        return {"discover": True, "most": attribute.most} | precision | grouping | ({"other": True} if attribute.other else {})
     if attribute.is_coded:
         return {"size": attribute.size}
     cells = {

@@ -129,7 +129,7 @@ def test_hostile_text_shows_as_itself_everywhere(page: Page, server: Server, tmp
     read_column(page, HOSTILE[0], "These people are invented.")
     expect(page.locator(".cells")).to_contain_text(HOSTILE[3])
     page.get_by_role("button", name="Learn what I do not know").click()
-    page.get_by_role("button", name="Learn them").click()
+    page.get_by_role("button", name="Learn them with the release").click()
     settled(page)
     decline_comparison(page)
     press_continue(page, "Workload")

@@ -16,6 +16,7 @@ from dpsynth_core.mechanisms.discovery import learning, numbers
 from dpsynth_core.mechanisms.discovery.learning import LEVELS, divided, texts
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.keys import MISSING, OTHER
 from dpsynth_core.vocabulary.kinds.dates import day_number
 from dpsynth_core.vocabulary.measurement import ROUNDING
@@ -176,9 +177,21 @@ def test_counts_that_were_paid_for_are_kept_for_the_cells_that_were_found() -> N
 
 def test_counts_of_cells_are_added_up_to_bins_and_so_are_their_variances() -> None:
     """Bins that begin later and end earlier than the look: what lies beyond them counts in the first and the last."""
-    counts = numbers.counts("age", (10, 30, 40), (0, 10, 20, 30, 40, 50, 60), np.array([1.0, 2, 4, 8, 16, 32, 64]), 2.0)
+    look = (0, 10, 20, 30, 40, 50, 60), np.array([1.0, 2, 4, 8, 16, 32, 64]), 2.0
+    counts = numbers.counts(Attribute.unknown("age", "integer"), (10, 30, 40), *look)
     assert counts.values.tolist() == [1 + 2 + 4, 8 + 16 + 32, 64]
     assert counts.variances == pytest.approx(np.array([3, 3, 1]) * (4 + ROUNDING))
+
+
+def test_of_numbers_beyond_the_bounds_in_a_cell_of_their_own_nothing_is_known_yet() -> None:
+    """The look counted them in its first and last cell: the bins at the ends are unknown with them, those between are not."""
+    unknown = Attribute.unknown("age", "integer", beyond=True)
+    counts = numbers.counts(unknown, (10, 20, 30, 40), (0, 10, 20, 30, 40), np.array([1.0, 2, 4, 8, 64]), 2.0)
+    assert counts.values[[1, 3, 4]].tolist() == [4, 0, 64]
+    assert counts.variances.tolist() == [math.inf, 4 + ROUNDING, math.inf, math.inf, 4 + ROUNDING]
+    found = numbers.found(unknown, (10, 20, 30, 40))
+    assert (found.other, found.nearest, found.size) == (True, False, 5)
+    assert Column.of(unknown).complete() == unknown
 
 
 def test_a_cell_is_divided_until_its_parts_hold_the_least_that_is_a_sign() -> None:

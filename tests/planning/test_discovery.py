@@ -57,7 +57,7 @@ def test_the_share_is_sealed_with_the_plan() -> None:
     assert Plan.of(other).shares.of("discovery") == pytest.approx(0.2 * Plan.of(other).shares.rho)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.0001, 0.5, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.8, 1.0])
 def test_a_share_out_of_range_is_refused(share: float) -> None:
     error = refused(Plan.of, spec(budget={"epsilon": 1.0, "delta": 1e-9, "discovery": share}), saying="out of range")
     assert error.field == "budget.discovery"

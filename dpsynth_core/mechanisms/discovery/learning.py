@@ -144,7 +144,7 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
     for i, portion in enumerate(portions):
         merged = numbers.merged(edges[i], counts[i], portion.sigma, portion.column.most - 1)
         bins = numbers.refined(merged, edges[i], counts[i], portion.sigma, portion.column.most - 1)
-        yield Learnt(numbers.cells(portion.column, bins), numbers.counts(portion.column.name, bins, *last[i], portion.sigma))
+        yield Learnt(numbers.found(portion.column, bins), numbers.counts(portion.column, bins, *last[i], portion.sigma))
 
 
 def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:

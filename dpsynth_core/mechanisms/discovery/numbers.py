@@ -10,6 +10,7 @@ So edges are round and rise by construction, with any noise. Every function here
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -47,6 +48,16 @@ def cells(column: Attribute, edges: Edges) -> Attribute:
     scale = column.scale
     lower, upper = scale.value(edges[0]), scale.value(edges[-1] - scale.whole)
     return Attribute.binned(column.name, column.kind, lower, upper, edges=edges, precision=column.precision, missing=True, nearest=True)
+
+
+def found(column: Attribute, bins: Edges) -> Attribute:
+    """Return the column with the learnt bins.
+
+    Numbers beyond them count in a cell of their own if the column was declared so, else in the first
+    and the last bin.
+    """
+    made = cells(column, bins)
+    return replace(made, nearest=False, other=True) if column.other else made
 
 
 def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
@@ -180,13 +191,15 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
     return (float(moved.max()), int(cuts[moved.argmax()])) if all_cells > 1 else (0.0, 0)
 
 
-def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
-    """Return the counts of bins with their variances, summed from the noisy counts of cells.
+def counts(column: Attribute, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
+    """Return the counts of the cells of a learnt column with their variances, summed from the noisy counts of finer cells.
 
-    Bins and cells both count numbers beyond their edges in the nearest bin or cell.
+    The finer cells count numbers beyond their edges in the nearest cell, as bins do. If such numbers
+    have a cell of their own instead, nothing is known of it nor of the first and the last bin: their
+    variances are infinite.
 
     Args:
-        name: Name of the column.
+        column: The column as declared.
         bins: Edges of the bins.
         edges: Edges of the cells.
         noisy: Noisy counts of the cells, missing values last.
@@ -195,4 +208,8 @@ def counts(name: str, bins: Edges, edges: Edges, noisy: Counts, sigma: float) ->
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)
     sums, parts = (np.asarray(np.bincount(places, weights), dtype=np.float64) for weights in (noisy, None))
-    return MarginalCounts((name,), sums, parts * float(sigma**2 + ROUNDING))
+    variances = parts * float(sigma**2 + ROUNDING)
+    if column.other:
+        sums, variances = np.insert(sums, values, 0.0), np.insert(variances, values, np.inf)
+        variances[[0, values - 1]] = np.inf
+    return MarginalCounts((column.name,), sums, variances)

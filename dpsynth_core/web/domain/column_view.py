@@ -111,7 +111,7 @@ def _head(project: Current, draft: ColumnDraft) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
             st.subheader(literal(draft.name), anchor=False, width="content")
-            if draft.use and (origin := ORIGIN_NAMES.get(draft.origin)):
+            if draft.use and (origin := "to be learnt" if draft.most else ORIGIN_NAMES.get(draft.origin)):
                 st.badge(origin, color="orange" if draft.origin == "data" else "gray")
         _field(draft, "use", draft.use, st.toggle, "Use it")
     if draft.note:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpsynth_core.evaluation.learnt_columns import LearntColumn
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.guess import Guess
 from dpsynth_core.vocabulary import usual
@@ -15,7 +16,7 @@ from dpsynth_core.vocabulary.attribute import DEFAULT_MOST, Attribute
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.domain import DATA, LEARNT, ORIGINS, Domain
 from dpsynth_core.vocabulary.usual import Role
-from dpsynth_core.web.domain.column_draft import OWN, ColumnDraft, blank, fresh
+from dpsynth_core.web.domain.column_draft import NEAREST, OWN, ColumnDraft, blank, fresh
 
 _UNNAMED = ("column_1", "column_2")
 """The readers' names for columns without a header; without any header, the second name occurs too."""
@@ -189,14 +190,46 @@ def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingPr
     return [draft.learning(DEFAULT_MOST) if draft.problem() else draft for draft in said]
 
 
+def is_open(draft: ColumnDraft) -> bool:
+    """Return whether a used column has no values yet, or is to learn them with the release."""
+    return draft.use and (bool(draft.most) or draft.problem() is not None)
+
+
+def of_kinds(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[ColumnDraft]:
+    """Return all columns, in which each open column has the kind in `kinds`, by its name."""
+    return [draft.changed(kind=kinds[draft.name]) if is_open(draft) and draft.name in kinds else draft for draft in drafts]
+
+
+def with_learnt(drafts: Sequence[ColumnDraft], columns: Iterable[LearntColumn]) -> list[ColumnDraft]:
+    """Return all columns, in which each open column has the values that a run learnt of it.
+
+    A column stays open if too little of it was learnt. Numbers beyond the learnt bounds count in the
+    nearest bin.
+    """
+    learnt = {one.attribute.name: one for one in columns if one.is_learnt}
+    return [_with_values(draft, learnt[draft.name]) if draft.name in learnt else draft for draft in drafts]
+
+
+def _with_values(draft: ColumnDraft, learnt: LearntColumn) -> ColumnDraft:
+    if not awaits(draft, learnt):
+        return draft
+    made = _drafted(Column.of(learnt.attribute), LEARNT)
+    return made if made.is_listed else made.changed(other=NEAREST)
+
+
+def awaits(draft: ColumnDraft, learnt: LearntColumn) -> bool:
+    """Return whether a column is still open, and of the kind as which a run learnt its values."""
+    return is_open(draft) and draft.kind == learnt.attribute.kind
+
+
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
     """Return the kind of each used column that is not complete, by name.
 
-    For a column that is still categorical, it is the kind that the name suggests, if any.
+    For a column that nobody has changed yet, it is the kind that the name suggests, if any.
     """
     promised = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
     return {
-        draft.name: promised.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" else draft.kind
+        draft.name: promised.get(usual.role(draft.name), draft.kind) if draft.kind == "categorical" and not draft.origin else draft.kind
         for draft in drafts
         if draft.problem() is not None
     }

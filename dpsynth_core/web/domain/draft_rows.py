@@ -140,8 +140,13 @@ def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
     """Store loaded columns in the draft, close the loader's popover, and return whether the columns were accepted."""
-    st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
+    close_loaders()
     return save(change, origin, rules)
+
+
+def close_loaders() -> None:
+    """Close the popovers of all loaders, and forget what was entered in them."""
+    st.session_state[_LOADS] = st.session_state.get(_LOADS, 0) + 1
 
 
 def loader_key(kind: str) -> str:

@@ -19,7 +19,7 @@ from dpsynth_core.web.shell.text import literal, one_line
 ORIGIN_NAMES = {
     "typed": "typed",
     "usual": "usual",
-    "learnt": "to be learnt",
+    "learnt": "learnt",
     "codebook": "codebook",
     "public": "public table",
     "labels": "table’s labels",

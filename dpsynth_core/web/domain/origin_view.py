@@ -11,6 +11,7 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.planning import discovery
 from dpsynth_core.planning.spec import DEFAULT_DISCOVERY
 from dpsynth_core.vocabulary import usual
@@ -59,7 +60,7 @@ def choice(project: Current, draft: ColumnDraft) -> str:
     learnable = KINDS[draft.kind].learnable or KINDS[draft.kind].form is Form.LISTED
     ways += [LEARN] if draft.most or (learnable and not document.is_linked(project.draft)) else []
     ways += [READ] if "data" in project.draft and not project_table.is_simulated(project.draft) else []
-    origin = LEARN if draft.most else draft.origin if draft.origin in ways else TYPED
+    origin = LEARN if draft.most else draft.origin if draft.origin in ways and draft.origin != LEARN else TYPED
     key = f"{project.id}:way:{draft.name}:{origin}"  # a widget of its own: a browser that shows the former origin does not undo this one
     if st.session_state.get(key) not in ways:  # else it was chosen, and waits for values
         st.session_state[key] = origin
@@ -174,27 +175,38 @@ def share(project: Current) -> None:
     st.selectbox("Share of the budget that learns values", options, options.index(chosen), key=key, help=_LEARNING_HELP, **look)
 
 
-def whole(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw the form that sets all open columns to learn their values: kinds, price and button.
+def kinds(rows: Sequence[ColumnDraft]) -> dict[str, str]:
+    """Draw a choice of the kind of each open column, and return the kinds by name; empty if no column is open.
 
-    If no column is open, only the share of the budget is drawn, with a sentence.
+    Args:
+        rows: The columns.
+    """
+    likely = domain_table.open_kinds(rows)
+    if not likely:
+        return {}
+    many = f"kinds of the {len(likely)} open columns.** Their names suggest these."
+    st.markdown(f"**Check the {many if len(likely) > 1 else 'kind of the open column.** Its name suggests this.'}")
+    return _kinds(likely)
+
+
+def with_release(project: Current, rows: Sequence[ColumnDraft], chosen: Mapping[str, str], *, only: bool) -> None:
+    """Draw the share of the budget that learns values as a part of the release, and a button that sets the open columns to it.
+
+    If no column is open, the button is not drawn.
 
     Args:
         project: The open project.
         rows: The columns.
+        chosen: The kind of each open column, by name.
+        only: Whether there is no other way to learn, so that the button is the main one.
     """
     share(project)
-    likely = domain_table.open_kinds(rows)
-    if not likely:
+    if not chosen:
         st.caption("Every used column has its values. Delete values of a column, or choose “Learn them” in its panel.")
         return
-    many = f"kinds of the {len(likely)} open columns.** Their names suggest these."
-    st.markdown(f"**Check the {many if len(likely) > 1 else 'kind of the open column.** Its name suggests this.'}")
-    kinds = _kinds(likely)
-    columns = domain_table.to_learn(rows, kinds)
-    _found(project, _unknown(columns))
-    learn = partial(draft_rows.load, partial(domain_table.to_learn, kinds=kinds), LEARN)
-    st.button("Learn them", key="learn_open", type="primary", on_click=learn)
+    _found(project, _unknown(domain_table.to_learn(rows, chosen)))
+    learn = partial(draft_rows.load, partial(domain_table.to_learn, kinds=chosen), LEARN)
+    st.button("Learn them with the release", key="learn_open", type="primary" if only else "secondary", on_click=learn)
 
 
 _STRIP = {"numeric": "Numbers", "date": "Dates", "timestamp": "Dates with times", "time": "Times of day"}
@@ -212,7 +224,8 @@ def _kinds(likely: Mapping[str, str]) -> dict[str, str]:
     said = dict.fromkeys(likely, "categorical")
     for kind, title in _STRIP.items():
         guessed = [name for name, one in likely.items() if _ALIKE.get(one, one) == kind]
-        key, look = draft_rows.loader_key(f"kinds_{kind}"), {"format_func": one_line, "placeholder": "none"}
+        key = draft_rows.loader_key(f"kinds_{kind}:{guessed}")  # another one where the columns' kinds were changed elsewhere
+        look = {"format_func": one_line, "placeholder": "none"}
         for name in st.multiselect(title, list(likely), guessed, key=key, **look):
             said[name] = likely[name] if name in guessed else kind
     return said
@@ -247,8 +260,11 @@ def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
     Raises:
         InputError: The budget is not valid.
     """
-    portions = document.portions(project.draft, unknown)
-    rows = project.draft["unit"]["max_rows_per_person"]
+    return prices_of(document.portions(project.draft, unknown), project.draft["unit"]["max_rows_per_person"])
+
+
+def prices_of(portions: Iterable[Portion], rows: int) -> list[str]:
+    """Return the sentences of `discovery.price` on these portions, without repetitions; `rows` is the largest number of rows per person."""
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
 
 

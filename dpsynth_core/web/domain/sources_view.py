@@ -29,7 +29,7 @@ from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.codebook import holds_values, pasted_domain, pasted_names
 from dpsynth_core.vocabulary.domain import DATA
 from dpsynth_core.web.data import data_view, project_table, public_view
-from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
+from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.draft_rows import Codebook
 from dpsynth_core.web.shell import document, fields, plan_first, refusals, session
@@ -73,8 +73,9 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             take = partial(draft_rows.load, lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=take)
         if not document.is_linked(project.draft):
-            with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt")):
-                origin_view.whole(project, rows)
+            kind = "primary" if domain_table.problems(rows) else "secondary"
+            with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt"), type=kind):
+                _learning(project, rows)
         with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
             _download(project, "Download the domain", "domain", project.draft.get("domain"))
@@ -155,6 +156,15 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
         example = "Example: categories are those of the published questionnaire; bounds were rounded to the legal limits."
         title = "Why these values give nobody away, in a sentence"
         fields.paragraph(title, "domain_justification", height=80, placeholder=example)
+
+
+def _learning(project: Current, rows: list[ColumnDraft]) -> None:
+    """Draw both ways to learn the values of open columns: now, by a run of its own, or as a part of the release."""
+    kinds, now = origin_view.kinds(rows), learning_view.offered(project)
+    if now and any(map(domain_table.is_open, rows)):
+        learning_view.form(project, kinds)
+        st.divider()
+    origin_view.with_release(project, rows, kinds, only=not now)
 
 
 def beginning(project: Current) -> None:

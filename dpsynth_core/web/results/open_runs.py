@@ -38,8 +38,11 @@ class OpenRun:
 
 
 def finished(owner: str, project: str | None = None) -> list[Run]:
-    """Return the finished runs of a project, the newest first; of all projects if `project` is None."""
-    return [run for run in runs.list(owner, project) if run.state == "done"]
+    """Return the finished runs of a project, or of all projects if `project` is None.
+
+    The newest comes first; runs that only learnt values come last.
+    """
+    return sorted((run for run in runs.list(owner, project) if run.state == "done"), key=lambda run: run.only_learns)
 
 
 KEY: dict[str, Any] = {"hash_funcs": {OpenRun: lambda opened: (session.current().owner, opened.run.id)}}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 
 from dpsynth_core.evaluation import side_by_side
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import public_check
+from dpsynth_core.planning import learning_plan
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import BudgetSpec, MechanismSpec, OutputSpec, Spec
 from dpsynth_core.store import ledger, recorded_views, runs
 from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.web.shell import document, plan_words
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
@@ -53,6 +55,30 @@ def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str
     budget = BudgetSpec(epsilon=epsilon, delta=spec.budget.delta)
     changes = {"mechanism": MechanismSpec(name=public_check.MECHANISM), "budget": budget, "output": OutputSpec()}
     return _sealed(project, spec.model_copy(update={"name": f"{spec.name[:180]}: check", **changes}), seen)
+
+
+def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: float, seen: Collection[str]) -> str:
+    """Queue a run that only learns the values of columns, charged by itself, and return its id.
+
+    Args:
+        project: The open project, whose plan is complete up to the table and its people.
+        columns: The columns to learn.
+        epsilon: The budget of this run, on top of the plan's.
+        seen: As in `submit`.
+
+    Raises:
+        InputError: The run is refused; then nothing is spent.
+    """
+    return _sealed(project, learning_spec(project, columns, epsilon), seen)
+
+
+def learning_spec(project: Current, columns: Sequence[Attribute], epsilon: float) -> Spec:
+    """Return the spec of the run that `submit_learning` queues, with the same arguments and errors."""
+    if (error := document.problem(project.draft, "data")) is not None:
+        raise error
+    looks = recorded_views.of(project.owner, project.id)
+    stated = {key: part for key, part in project.draft.items() if key != "wizard"} | {"looks": looks}
+    return learning_plan.learning_spec(stated, project.name, columns, epsilon)
 
 
 def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:

@@ -64,11 +64,15 @@ def panel(run: Run) -> None:
     """
     help = "You may reload, close the tab or restart the server: the run goes on."
     with frame.card("This run", Zone.RELEASED, help):
-        refusals.polled(_state, POLL_SECONDS if run.active else None)(run)
+        refusals.polled(state, POLL_SECONDS if run.active else None)(run)
         refusals.polled(_progress, REDRAW_SECONDS if run.active else None)(run)
 
 
-def _state(run: Run) -> None:
+def state(run: Run) -> None:
+    """Draw the state of a run: how far it is, with a button to cancel it, or how it ended.
+
+    When it ends while it is watched, the whole page is drawn again.
+    """
     if run.active:
         dispatch.pump()
         run = runs.get(session.current().owner, run.id)

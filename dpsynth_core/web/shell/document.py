@@ -17,6 +17,7 @@ about, workload, criteria, budget, models, mechanism, output), each present once
     left_out  how many rows exceed the limit, by the curator's statement
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
     recommended  the mechanism that was taken because it is recommended; None once somebody chose a mechanism
+    learning_epsilon  epsilon of a run that only learns values, as entered on the Domain page
     people    the approximate number of people, as far as publicly known, or None
     rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
     members   {"source", "label", "columns", "declared", "doubts", "stated", "place"} of a second table; place begins its fields' keys

@@ -69,7 +69,8 @@ def _route() -> None:
     own = session.own_projects()
     project = session.begin(own)
     owned_runs = runs.list(project.owner)
-    state = steps.states(project.draft, [run.state for run in owned_runs if run.project == project.id])
+    own_runs = [run for run in owned_runs if run.project == project.id]
+    state = steps.states(project.draft, [run.state for run in own_runs if not run.only_learns])
     offered = (*STEPS, *ALWAYS) if own else REFERENCE
     pages = {step.name: _page(step, state[step.name], offered[0]) for step in offered}
     sections: dict[str, list[st.Page]] = {}

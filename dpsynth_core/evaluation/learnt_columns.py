@@ -1,0 +1,99 @@
+"""What a run learnt of each column, from its released noisy counts: the values, and how many people have none of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsynth_core.statistics.evidence import Evidence
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.measurement import Measurement
+
+NOTABLE = 0.05
+"""Share of the people outside the learnt values from which on a column deserves a look."""
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Share:
+    """A noisy share of the people with its 95 % interval, all from 0 to 1.
+
+    Attributes:
+        value: The estimate.
+        within: Half the width of the interval, from the noise of the counts.
+    """
+
+    value: float
+    within: float
+
+
+@dataclass(frozen=True)
+class LearntColumn:
+    """A column whose values were learnt.
+
+    Attributes:
+        attribute: The column with the values or bins that were found.
+        found: The share of the people with one of these values.
+        outside: The share with another value; of numbers, with one beyond the bounds. None if such
+            values have no cell.
+        missing: The share without a value, or with a text where a number belongs. None without a
+            cell for them.
+    """
+
+    attribute: Attribute
+    found: Share
+    outside: Share | None
+    missing: Share | None
+
+    @property
+    def is_learnt(self) -> bool:
+        """True if there are values or several bins, and more people surely have one of them than another value."""
+        if self.attribute.values < (2 if self.attribute.is_number else 1):
+            return False
+        others = Share(0.0, 0.0) if self.outside is None else self.outside
+        return self.found.value - others.value > math.hypot(self.found.within, others.within)
+
+    @property
+    def may_be_numbers(self) -> bool:
+        """True if no value found in a listed column speaks against learning it as a column of numbers."""
+        return self.attribute.is_listed and all(map(_is_number, self.attribute.categories))
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True if the column is learnt, but so many people have another value that it deserves a look."""
+        return self.is_learnt and self.outside is not None and self.outside.value - self.outside.within > NOTABLE
+
+
+def learnt_columns(evidence: Evidence) -> tuple[LearntColumn, ...]:
+    """Return what was learnt of each column that was measured, in the order of the domain.
+
+    Args:
+        evidence: The released measurements of a run that learnt the columns of its domain.
+    """
+    measured = [(attribute, evidence.measured((attribute.name,))) for attribute in evidence.domain]
+    return tuple(_learnt(attribute, seen) for attribute, seen in measured if seen is not None)
+
+
+def _learnt(attribute: Attribute, seen: Measurement) -> LearntColumn:
+    def share(codes: list[int]) -> Share:
+        people = max(1.0, float(seen.values.sum()))
+        part = min(1.0, max(0.0, float(seen.values[codes].sum()) / people))
+        # The noise of part and whole: d(S / N) = ((1 - p) dS - p dR) / N, with R the counts of the other cells.
+        spread = seen.widest * math.sqrt((1 - part) ** 2 * len(codes) + part**2 * (attribute.size - len(codes))) / people
+        return Share(part, normal((1 + _CONFIDENCE) / 2) * spread)
+
+    outside, missing = attribute.other_code, attribute.missing_code
+    return LearntColumn(
+        attribute,
+        share(list(range(attribute.values))),
+        None if outside is None else share([outside]),
+        None if missing is None else share([missing]),
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,216 @@
+"""Learning values as a step of its own on the Domain page: a run that only learns, what it found, and what to mend before anything else.
+
+What is drawn of a finished run is released: its noisy counts. Nothing is taken into the plan without a click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from dpsynth_core import report
+from dpsynth_core.evaluation.learnt_columns import LearntColumn, Share, learnt_columns
+from dpsynth_core.foundation.zones import Zone, Zoned, released
+from dpsynth_core.planning import learning_plan
+from dpsynth_core.store import balance, runs
+from dpsynth_core.store.runs import Run
+from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.domain import LEARNT
+from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
+from dpsynth_core.web.domain.column_draft import ColumnDraft
+from dpsynth_core.web.run import launch, watch
+from dpsynth_core.web.shell import document, fields, frame, numbers, refusals
+from dpsynth_core.web.shell.numbers import short
+from dpsynth_core.web.shell.session import Current
+from dpsynth_core.web.shell.text import code, literal, names
+
+EPSILON = "wizard.learning_epsilon"
+_LEARN = "learning"
+_ASKED = "_learning_asked"
+_FOUND_HELP = (
+    "These shares are noisy counts of the run that learnt the values. ± is half a 95% interval. To find rarer values, learn the column "
+    "again with a larger ε."
+)
+_SHOWN = 12
+"""Number of columns that are described in full; the others are named."""
+_EPSILON_HELP = (
+    "This is charged by itself, before the release. Afterwards you see what was found and how many people it covers, and every forecast "
+    "rests on it."
+)
+
+
+def offered(project: Current) -> bool:
+    """Return whether values can be learnt now: one table is chosen, and no question about it is open."""
+    return "data" in project.draft and not document.is_linked(project.draft) and document.problem(project.draft, "data") is None
+
+
+def form(project: Current, kinds: Mapping[str, str]) -> None:
+    """Draw epsilon of a run that learns the open columns now, and the button that asks for a confirmation.
+
+    Args:
+        project: The open project.
+        kinds: The kind of each open column, by name, as chosen on the page.
+    """
+    planned = project.draft["budget"].get("epsilon")
+    if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
+        fields.store(EPSILON, float(short(learning_plan.OF_PLAN * (planned or 1.0))))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        read = partial(numbers.positive, field="epsilon of the learning", example="0.3")
+        epsilon = fields.number("ε for learning", EPSILON, read, short, help=_EPSILON_HELP, width=120)
+        look = {"type": "primary", "icon": ":material/query_stats:", "disabled": epsilon is None}
+        st.button("Learn them now…", key="learn_now", on_click=_ask, args=(kinds,), **look)
+
+
+def _ask(kinds: Mapping[str, str]) -> None:
+    """Close the popover, which would cover the dialog, and let `section` open the dialog."""
+    draft_rows.close_loaders()
+    st.session_state[_ASKED] = kinds
+
+
+@refusals.dialog("Spend this on learning?", width="medium")
+def _confirm(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], epsilon: float, seen: Collection[str]) -> None:
+    spec = launch.learning_spec(project, _unknown(rows, kinds), epsilon)
+    plan = document.plan_of(spec.model_dump_json())
+    account = balance.spent(spec.population, plan.shares.accountant, document.cap(project.draft))
+    have, cost = st.columns(2)
+    have.metric("You have", f"ε {account.remaining_epsilon:.3g}")
+    cost.metric("Learning spends", f"ε {short(epsilon)}")
+    for price in origin_view.prices_of(plan.portions, plan.unit.max_rows_per_person):
+        st.caption(f":material/query_stats: {literal(price)}")
+    st.markdown(
+        f"The release comes later, and is charged on top. Population {code(spec.population)}. Once the run opens the records, the charge "
+        "is final. What it finds is noisy, and may be published."
+    )
+    learn = partial(refusals.attempt, _LEARN, partial(_start, project, rows, kinds, epsilon, seen))
+    if st.button(f"Spend ε {short(epsilon)} and learn", type="primary", icon=":material/play_arrow:", width="stretch", on_click=learn):
+        st.rerun()
+
+
+def _start(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], epsilon: float, seen: Collection[str]) -> None:
+    launch.submit_learning(project, _unknown(rows, kinds), epsilon, seen)
+    draft_rows.load(partial(domain_table.of_kinds, kinds=kinds), "")
+
+
+def _unknown(rows: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[Attribute]:
+    """Return the used columns without values, as columns to be learnt."""
+    return [one for one in domain_table.measured(domain_table.to_learn(rows, kinds)) if one.most]
+
+
+def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
+    """Draw the run that learns values while it is under way, what such runs found, and why one was refused.
+
+    Of a column that was learnt twice, the newest result counts. Nothing is drawn for a project that
+    has learnt nothing of its table.
+    """
+    if (error := refusals.taken(_LEARN)) is not None:
+        frame.refused(error)
+        st.caption("Learning was not started, and nothing was spent.")
+    if (kinds := st.session_state.pop(_ASKED, None)) is not None:
+        _confirm(project, rows, kinds, float(fields.value(EPSILON)), [run.id for run in runs.list(project.owner, project.id)])
+    own = [run for run in runs.list(project.owner, project.id) if run.only_learns and _same_table(run, project)]
+    if own and own[0].state != "done":
+        with frame.card("Learning the values", Zone.RELEASED):
+            refusals.polled(watch.state, watch.POLL_SECONDS if own[0].active else None)(own[0])
+    done = [run for run in own if run.state == "done"]
+    latest = {one.attribute.name: one for run in reversed(done) for one in _found(project.owner, run.id).value}
+    found = [latest[row.name] for row in rows if row.use and row.name in latest]
+    if not found:
+        return
+    waiting, open_ones = _waiting(rows, found), any(domain_table.awaits(row, latest[row.name]) for row in rows if row.name in latest)
+    title = f"Learnt for ε {short(done[0].spec.budget.epsilon)}" if len(done) == 1 else f"Learnt in {len(done)} runs"
+    with frame.card(title, Zone.RELEASED, _FOUND_HELP) if open_ones else st.expander(title, icon=":material/query_stats:"):
+        _lines(project, rows, found)
+        if waiting:
+            label = f"Use the values of {len(waiting)} columns" if len(waiting) > 1 else f"Use the values of {code(waiting[0])}"
+            take = partial(draft_rows.save, partial(domain_table.with_learnt, columns=found), LEARNT)
+            st.button(label, key="use_learnt", type="primary", icon=":material/check:", on_click=take)
+
+
+def _same_table(run: Run, project: Current) -> bool:
+    """Return whether a run learnt from the project's present table, for the same population."""
+    data = project.draft.get("data") or {}
+    return run.population == project.draft.get("population") and run.spec.data.path == data.get("path")
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading what was learnt …")
+def _found(owner: str, run: str) -> Zoned[tuple[LearntColumn, ...]]:
+    """Return what a finished run learnt, cached by visitor and run."""
+    return released(learnt_columns(report.evidence(runs.release(owner, run)).value))
+
+
+def _waiting(rows: Sequence[ColumnDraft], found: Sequence[LearntColumn]) -> list[str]:
+    """Return the names of columns that were learnt, and still have no values in the plan."""
+    learnt = {one.attribute.name: one for one in found if one.is_learnt}
+    return [row.name for row in rows if row.name in learnt and domain_table.awaits(row, learnt[row.name])]
+
+
+def _lines(project: Current, rows: Sequence[ColumnDraft], found: Sequence[LearntColumn]) -> None:
+    """Draw the learnt columns: those that need attention first, each with its remedy, and the others by name."""
+    used = {row.name: row for row in rows if row.use}
+    lost = [one for one in found if not one.is_learnt and domain_table.awaits(used[one.attribute.name], one)]
+    doubtful = [one for one in found if one.is_doubtful and used[one.attribute.name].kind == one.attribute.kind]
+    with st.container(gap=None):
+        _remarks(project, used, lost, doubtful)
+    if more := [one.attribute.name for one in (*lost[_SHOWN:], *doubtful[_SHOWN:])]:
+        st.markdown(f":orange[:material/help:] Look also at {names(more)}.")
+    if well := [f"{code(one.attribute.name, 40)} {one.attribute.values:,}" for one in found if one.is_learnt and not one.is_doubtful]:
+        shown = ", ".join(well[:_SHOWN]) + (f" and {len(well) - _SHOWN:,} more" if len(well) > _SHOWN else "")
+        st.markdown(f":green[:material/check:] Values found that cover nearly everybody: {shown}.")
+
+
+def _remarks(project: Current, used: Mapping[str, ColumnDraft], lost: Sequence[LearntColumn], doubtful: Sequence[LearntColumn]) -> None:
+    """Draw a line for each column that was not learnt or leaves many people out, with buttons that mend it."""
+    for one in lost[:_SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":red[:material/close:] **{literal(one.attribute.name, 40)}**: {unlearnt_sentence(one)}", width="stretch")
+            _other_kind(one)
+            _button("Leave out", one, {"use": False})
+    for one in doubtful[:_SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":orange[:material/help:] **{literal(one.attribute.name, 40)}**: {doubtful_sentence(one)}", width="stretch")
+            key, go = f"open_{one.attribute.name}", partial(list_view.go_to, project, one.attribute.name)
+            if domain_table.awaits(used[one.attribute.name], one):
+                _other_kind(one)
+            else:
+                st.button("Change it", key=key, type="tertiary", on_click=go)
+
+
+def _other_kind(column: LearntColumn) -> None:
+    """Draw a button that sets a column to be learnt again as another kind; nothing if no other kind is likely."""
+    if not column.attribute.is_listed:
+        _button("Learn as categories", column, {"kind": "categorical"})
+    elif column.may_be_numbers:
+        _button("Learn as numbers", column, {"kind": "numeric"})
+
+
+def _button(label: str, column: LearntColumn, changes: Mapping[str, object]) -> None:
+    name = column.attribute.name
+    change = partial(draft_rows.change_one, name, lambda draft: draft.changed(**changes))
+    st.button(label, key=f"{label}_{name}", type="tertiary", on_click=change)
+
+
+def unlearnt_sentence(column: LearntColumn) -> str:
+    """Return a sentence on why a column counts as not learnt."""
+    found = column.attribute.values
+    if column.attribute.is_number:
+        return f"no bounds were found that cover most people ({_percent(column.found)} are within the best ones)."
+    if found == 0:
+        return "no value is frequent enough to be found."
+    empty = f", {_percent(column.missing)} have none" if column.missing is not None else ""
+    values, have = ("1 value was", "it") if found == 1 else (f"{found:,} values were", "one of them")
+    return f"{values} found. {_percent(column.found)} of the people have {have}{empty}, and the others another value."
+
+
+def doubtful_sentence(column: LearntColumn) -> str:
+    """Return a sentence on the share of the people outside the learnt values, and where they count."""
+    assert column.outside is not None
+    if column.attribute.is_number:
+        low, high = column.attribute.scale.stated(column.attribute.lower), column.attribute.scale.stated(column.attribute.upper)
+        return f"{_percent(column.outside)} of the people are beyond {literal(low)} to {literal(high)}, and count in the nearest group."
+    return f"{_percent(column.outside)} of the people have none of the {column.attribute.values:,} values that were found: “other”."
+
+
+def _percent(share: Share) -> str:
+    return f"{100 * share.value:.0f}% ± {max(1.0, 100 * share.within):.0f}"
