@@ -51,6 +51,7 @@ def test_what_was_learnt_is_taken_by_one_click_and_what_was_not_stays_open(learn
     rows = {row.name: row for row in draft_rows.of(stored())}
     assert rows["grade"].categories == ["a", "b", "c"]
     assert rows["grade"].origin == "learnt"
+    assert document.people(stored()) == 6_000
     assert _open() == ["score", "income"]
     assert "use_learnt" not in [one.key for one in app.button]
 

@@ -204,7 +204,7 @@ def with_learnt(drafts: Sequence[ColumnDraft], columns: Iterable[LearntColumn]) 
     """Return all columns, in which each open column has the values that a run learnt of it.
 
     A column stays open if too little of it was learnt. Numbers beyond the learnt bounds count in the
-    nearest bin.
+    nearest bin, and missing values have a cell of their own.
     """
     learnt = {one.attribute.name: one for one in columns if one.is_learnt}
     return [_with_values(draft, learnt[draft.name]) if draft.name in learnt else draft for draft in drafts]
@@ -213,7 +213,7 @@ def with_learnt(drafts: Sequence[ColumnDraft], columns: Iterable[LearntColumn]) 
 def _with_values(draft: ColumnDraft, learnt: LearntColumn) -> ColumnDraft:
     if not awaits(draft, learnt):
         return draft
-    made = _drafted(Column.of(learnt.attribute), LEARNT)
+    made = _drafted(Column.of(learnt.attribute), LEARNT).changed(missing=True)
     return made if made.is_listed else made.changed(other=NEAREST)
 
 

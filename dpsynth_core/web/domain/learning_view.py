@@ -6,6 +6,7 @@ What is drawn of a finished run is released: its noisy counts. Nothing is taken 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -21,7 +22,7 @@ from dpsynth_core.vocabulary.domain import LEARNT
 from dpsynth_core.web.domain import domain_table, draft_rows, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.run import launch, watch
-from dpsynth_core.web.shell import document, fields, frame, numbers, refusals
+from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
@@ -114,7 +115,7 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
         with frame.card("Learning the values", Zone.RELEASED):
             refusals.polled(watch.state, watch.POLL_SECONDS if own[0].active else None)(own[0])
     done = [run for run in own if run.state == "done"]
-    latest = {one.attribute.name: one for run in reversed(done) for one in _found(project.owner, run.id).value}
+    latest = {one.attribute.name: one for run in reversed(done) for one in _found(project.owner, run.id).value.columns}
     found = [latest[row.name] for row in rows if row.use and row.name in latest]
     if not found:
         return
@@ -124,8 +125,16 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
         _lines(project, rows, found)
         if waiting:
             label = f"Use the values of {len(waiting)} columns" if len(waiting) > 1 else f"Use the values of {code(waiting[0])}"
-            take = partial(draft_rows.save, partial(domain_table.with_learnt, columns=found), LEARNT)
-            st.button(label, key="use_learnt", type="primary", icon=":material/check:", on_click=take)
+            use, icon = partial(_use, found, _found(project.owner, done[0].id).value.records), ":material/check:"
+            st.button(label, key="use_learnt", type="primary", icon=icon, on_click=use)
+
+
+def _use(found: Sequence[LearntColumn], records: float) -> None:
+    """Take the learnt values into the plan; and the noisy number of people, if nobody stated it and each has one row."""
+    draft_rows.save(partial(domain_table.with_learnt, columns=found), LEARNT)
+    draft = session.current().draft
+    if document.people(draft) is None and draft["unit"]["max_rows_per_person"] == 1 and records >= 1:
+        fields.store("wizard.people", round(float(f"{records:.2g}")))
 
 
 def _same_table(run: Run, project: Current) -> bool:
@@ -134,10 +143,24 @@ def _same_table(run: Run, project: Current) -> bool:
     return run.population == project.draft.get("population") and run.spec.data.path == data.get("path")
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What a run learnt.
+
+    Attributes:
+        columns: Its columns.
+        records: The noisy number of records.
+    """
+
+    columns: tuple[LearntColumn, ...]
+    records: float
+
+
 @st.cache_resource(max_entries=16, show_spinner="Reading what was learnt …")
-def _found(owner: str, run: str) -> Zoned[tuple[LearntColumn, ...]]:
+def _found(owner: str, run: str) -> Zoned[_Found]:
     """Return what a finished run learnt, cached by visitor and run."""
-    return released(learnt_columns(report.evidence(runs.release(owner, run)).value))
+    evidence = report.evidence(runs.release(owner, run)).value
+    return released(_Found(learnt_columns(evidence), evidence.total))
 
 
 def _waiting(rows: Sequence[ColumnDraft], found: Sequence[LearntColumn]) -> list[str]:

@@ -18,7 +18,7 @@ about, workload, criteria, budget, models, mechanism, output), each present once
     cap       {"epsilon", "delta"} for a population that the ledger does not know yet
     recommended  the mechanism that was taken because it is recommended; None once somebody chose a mechanism
     learning_epsilon  epsilon of a run that only learns values, as entered on the Domain page
-    people    the approximate number of people, as far as publicly known, or None
+    people    the approximate number of people, as far as publicly known or learnt with noise, or None
     rows      the columns of the domain page (`web.domain.column_draft.ColumnDraft`) in JSON
     members   {"source", "label", "columns", "declared", "doubts", "stated", "place"} of a second table; place begins its fields' keys
     typed     texts that could not be read as a value, by field path, so that nothing typed is lost
@@ -124,9 +124,10 @@ def passed(draft: Mapping[str, Any]) -> list[str]:
 
 
 def people(draft: Mapping[str, Any]) -> int | None:
-    """Return the curator's public estimate of the number of people, or None.
+    """Return the approximate number of people, or None.
 
-    It is never counted in the table.
+    The curator states it, or a run that learnt values released it with noise. It is never counted in
+    the table.
     """
     return wizard(draft).get("people")
 
