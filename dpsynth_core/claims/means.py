@@ -1,14 +1,40 @@
 """Certified means: the distance of each numeric column's mean in the rows from the people's mean.
 
-Let m be the mean that rows are drawn around, and w the width of the column's bounds. The kernel measures the sum of (value - m) / w over
-the people, a number from -1 to 1 for each, and 0 for those without a number: the people's mean is m + w times this sum, divided by the
-number of people who have one. Where the rows are right the sum is near 0, so that the precision of that number hardly matters; where people
-may have no number, it is measured too, with a tenth of the column's part.
+Every place that states the mean of a column among all people states this number: report, explore.html, notebook, `ask`.
 
-Values are distinguished as finely as needed: one by one, or by a grid of `_GRID` cells and the measured parts of the column's cells. The
-interval includes what the grid leaves open. Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A
-column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that most people do
-not have is a small part of its range.
+**The sum.** Let m be the mean that rows are drawn around, w the width of the column's bounds, and T the sum of (value - m) / w over the N
+people who have a number; their mean is m + w T / N. The kernel measures T: S = T + noise, a number from -1 to 1 for each person. Where the
+rows are right T is near 0, so that the precision of N hardly matters; where people may have no number, N is measured too, with a tenth of
+the column's part. Values are distinguished as finely as needed: one by one, or by a grid of `_GRID` cells and the measured parts of the
+column's cells. What the grid leaves open moves T by N b at most, b half of its widest cell over w.
+
+**The noisy tables.** They say something of T as well. Y, the minimum-variance mean of all noisy tables that contain the column, has
+independent noise of deviation s in each of k cells. Let R be the number of records, public or an estimate with deviation r. For weights f
+of the cells with the mean f', f.Y is replaced by (f - f').Y + f' R, which uses what is known of the sum of all cells. The first term has no
+noise in common with R (where R was estimated from the same tables, a minimum-variance mean of their sums, the noise of a sum and that of a
+difference of independent cells of equal variance are uncorrelated), so that for weights f and g
+
+    Cov(f, g) = s^2 (f - f').(g - g') + f' g' r^2.
+
+Where values lie in a cell no table says. Nothing is assumed of it: the weights u of the upper ends of all cells, (upper end - m) / w, give
+a sum of the expectation T or more, the weights l of the lower ends one of T or less. Cells of one value have l = u. The estimate takes for
+each cell the mean of its numbers as it was measured inside, or its only value. That measured mean has noise, and needs no interval of its
+own, because it moves the estimate alone and not the ends of the interval.
+
+**Both together.** The two sums have independent noise. They are weighed by their precisions, one over the variance of the noise, where
+cells leave nothing open. Otherwise the weight x of the tables makes the interval narrowest (`narrowest`), where cells leave N b open, and N
+times the rows' mean of (u - l) / 2. The sums
+L = (1 - x) S + x l.Y and U = (1 - x) S + x u.Y have E L - (1 - x) N b <= T <= E U + (1 - x) N b for every fixed x. N likewise: the measured
+number and the tables' are weighed by their precisions. Fieller's set (`statistics.intervals.fieller`) has a lower end for L / N that is
+above E L / N with probability 2.5 % at most, and an upper end likewise for U, so that the interval from m + w (lower end of L / N) - w (1 -
+x) b to m + w (upper end of U / N) + w (1 - x) b holds with 95 % confidence or more, wherever the values are in their cells. Normal noise is
+taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone. As every interval from noisy tables, it
+holds as far as the choice of the measured tables does not depend on their noise (`statistics.totals.known_total`). Measurements whose noise
+is not independent (`Measurement.spread`) get no weight.
+
+Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A column whose bounds cut values says so
+(`cut_to`). A column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that
+most people do not have is a small part of its range.
 """
 
 from __future__ import annotations
@@ -16,7 +42,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,15 +53,17 @@ from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
 from dpsynth_core.claims.outcome import Nothing, Open, alike, expect, some
 from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.interface import SealedKernel
-from dpsynth_core.statistics.intervals import Noisy, fraction
+from dpsynth_core.statistics.intervals import Noisy, fieller
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.digits import digits, rounded
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside, behind, middles, one_value_each
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import of_form
-from dpsynth_core.vocabulary.measurement import ROUNDING
+from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
+from dpsynth_core.vocabulary.ranges import cut_to
 from dpsynth_core.vocabulary.rows import one_table
 
 _GRID = 20_000
@@ -50,16 +77,17 @@ _HEADROOM = 1 - 2.0**-30
 
 @dataclass(frozen=True)
 class MeanMeasured:
-    """The measured mean of a column of numbers.
+    """The mean of a column of numbers among the people.
 
     Attributes:
         column: The column.
         rows: Mean that rows are drawn around.
-        value: The people's measured mean.
+        value: The best estimate of the people's mean, from its own measurement and the noisy tables.
         low95: Lower end of its 95 % interval, within the bounds.
         high95: Upper end of its 95 % interval.
         sigma: Standard deviation of the noise in the measured sum of (value - mean) / width.
         people: Number of people with a number, measured or known.
+        tables: Weight of the noisy tables in the estimate, from 0 to 1; None in releases of versions that did not use them.
     """
 
     column: str
@@ -69,6 +97,7 @@ class MeanMeasured:
     high95: float
     sigma: float
     people: float
+    tables: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +107,20 @@ class _Column:
     Attributes:
         cells: Its values, as finely as they are distinguished.
         mean: Mean of the rows.
-        people: Share of the rows with a number.
         spread: Mean distance from the mean, as a share of the range.
+        own: The column with its own cells.
+        means: The number that represents each of its own cells of numbers.
+        shares: The share of the rows in each cell of numbers, of those with a number.
+        table: The noisy counts of its own cells; None without any of independent noise.
     """
 
     cells: Attribute
     mean: float
-    people: float
     spread: float
+    own: Attribute
+    means: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    table: Measurement | None
 
     @property
     def low(self) -> float:
@@ -107,10 +142,28 @@ class _Column:
     @property
     def grid(self) -> float:
         """The largest change of a mean due to the grid of values, in the column's unit."""
-        return max((high - low - self.cells.scale.whole) / 2 for low, high in pairwise(self.cells.edges))
+        return float(np.diff(np.asarray(self.cells.edges, dtype=np.float64)).max() - self.cells.scale.whole) / 2
+
+    def weighed(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (number - mean) / width for each of the column's own cells, 0 for cells without numbers, shape (size,)."""
+        return np.nan_to_num(behind((numbers - self.mean) / self.width, self.own))
+
+    @property
+    def cell_ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest number of each of the column's own cells of numbers."""
+        edges = np.asarray(self.own.edges, dtype=np.float64)
+        return edges[:-1], edges[1:] - self.own.scale.whole
+
+    @property
+    def left_open(self) -> float:
+        """How far the people's mean may be from that of the numbers that represent cells, over the width, if shares are the rows'."""
+        low, high = self.cell_ends
+        return float(self.shares @ (high - low)) / 2 / self.width if not one_value_each(self.own) else 0.0
 
 
-def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside]) -> list[_Column]:
+def _columns(
+    domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, Inside], tables: Mapping[str, Measurement | None]
+) -> list[_Column]:
     """Return the numeric columns whose means can be measured.
 
     They have one value per bin or a measured histogram, no values that count in another cell, and a
@@ -120,6 +173,7 @@ def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, In
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain).
         inside: Measured histograms by column.
+        tables: The noisy counts of the cells by column; columns that are missing have none.
     """
     found = []
     for place, one in enumerate(domain):
@@ -135,7 +189,9 @@ def _columns(domain: Domain, codes: NDArray[np.integer], inside: Mapping[str, In
         mean = float(counts @ means / number)
         cells = one if parts is None else replace(one, edges=_grid(one, inside[one.name].parts))
         spread = float(counts @ np.abs(means - mean)) / number / float(one.edges[-1] - one.edges[0])
-        found.append(_Column(cells, mean, number / len(codes), max(spread, 1 / (1 + number))))
+        table = tables.get(one.name)
+        independent = table if table is not None and table.spread is None else None
+        found.append(_Column(cells, mean, max(spread, 1 / (1 + number)), one, means, counts / number, independent))
     return found
 
 
@@ -170,33 +226,86 @@ def _measured(kernel: SealedKernel, column: _Column, rho: float, records: Noisy)
         rho *= 1 - _PEOPLE
     sigma = kernel.unit.sum_l2(*column.ends) / math.sqrt(2 * rho)
     total = kernel.measure_sum(clique, column.weights, *column.ends, sigma)
-    return state(column, Noisy(total, math.sqrt(sigma**2 + ROUNDING)), people)
+    return state(column, Noisy(total, math.sqrt(sigma**2 + ROUNDING)), people, records)
 
 
-def state(column: _Column, total: Noisy, people: Noisy) -> MeanMeasured:
-    """Return the mean of a column and its interval.
+def state(column: _Column, total: Noisy, people: Noisy, records: Noisy) -> MeanMeasured:
+    """Return the mean of a column among the people, with its interval: the one estimator of means.
 
     Args:
-        column: The column.
+        column: The column, with its noisy table.
         total: Measured sum of (value - mean of the rows) / width over the people.
-        people: Number of people with a number.
+        people: Number of people with a number, measured apart from `total` and the tables; `records`
+            if all have one.
+        records: Number of records.
     """
-    low, high = fraction(total, people, normal((1 + _CONFIDENCE) / 2))
-    least, most = column.low, column.low + column.width
+    seen = None if column.table is None else _Counted(column.table, records)
+    number = np.nan_to_num(behind(np.ones(column.own.values), column.own))
+    below, trust, weight, reach = people, 0.0, 0.0, normal((1 + _CONFIDENCE) / 2)
+    if seen is not None:
+        of_tables = seen.covariance(number, number)
+        trust = 1.0 if column.own.size == column.own.values else people.sigma**2 / (people.sigma**2 + of_tables)
+        below = Noisy(
+            (1 - trust) * people.value + trust * seen.sum(number), math.sqrt((1 - trust) ** 2 * people.sigma**2 + trust**2 * of_tables)
+        )
+        middle = column.weighed(column.means)
+        further = below.value * (column.left_open - column.grid / column.width)
+        weight = narrowest(total.sigma, math.sqrt(seen.covariance(middle, middle)), further / reach)
+    each = [(total.value, (-math.inf, math.inf))] * 3
+    for place, numbers in enumerate((column.cell_ends[0], column.means, column.cell_ends[1])):
+        above, covariances = total.value, (total.sigma**2, 0.0, below.sigma**2)
+        if seen is not None:
+            f = column.weighed(numbers)
+            above = (1 - weight) * total.value + weight * seen.sum(f)
+            own = (1 - weight) ** 2 * total.sigma**2 + weight**2 * seen.covariance(f, f)
+            covariances = own, weight * trust * seen.covariance(f, number), below.sigma**2
+        each[place] = above, fieller(above, below.value, covariances, reach)
+    (_, (low, _)), (likely, _), (_, (_, high)) = each
+    room, least, most, size = (1 - weight) * column.grid, column.low, column.low + column.width, max(1.0, below.value)
+    ends = column.mean + column.width * low - room, column.mean + column.width * high + room
+    low95, high95 = (min(max(end, least), most) for end in ends)
+    value = min(max(column.mean + column.width * likely / size, low95), high95)
+    return MeanMeasured(column.own.name, column.mean, value, low95, high95, total.sigma, size, weight)
 
-    def within(number: float) -> float:
-        return min(max(number, least), most)
 
-    number = max(1.0, people.value)
-    return MeanMeasured(
-        column=column.cells.name,
-        rows=column.mean,
-        value=within(column.mean + column.width * total.value / number),
-        low95=within(column.mean + column.width * low - column.grid),
-        high95=within(column.mean + column.width * high + column.grid),
-        sigma=total.sigma,
-        people=number,
-    )
+def narrowest(own: float, other: float, further: float) -> float:
+    """Return the weight x from 0 to 1 of the second of two independent estimates whose weighted mean has the narrowest interval.
+
+    Its half width is proportional to sqrt((1 - x)^2 own^2 + x^2 other^2) + x further. Without
+    `further`, that is the weight by precision.
+
+    Args:
+        own: Deviation of the first estimate, above 0.
+        other: Deviation of the second.
+        further: How much further off than the first the second may be besides its noise, over the
+            normal quantile of the interval.
+    """
+    both = own**2 + other**2
+    if further**2 >= both:
+        return 0.0 if further > 0 else 1.0
+    return min(max((own**2 - further * own * other / math.sqrt(both - further**2)) / both, 0.0), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Weighted sums of the noisy counts of a column's cells, with what is known of their sum.
+
+    Attributes:
+        table: The counts.
+        records: The number of records.
+    """
+
+    table: Measurement
+    records: Noisy
+
+    def sum(self, f: NDArray[np.float64]) -> float:
+        """Return the sum over all people of the weight f of their cell, as estimated."""
+        return float((f - f.mean()) @ self.table.values) + float(f.mean()) * self.records.value
+
+    def covariance(self, f: NDArray[np.float64], g: NDArray[np.float64]) -> float:
+        """Return the covariance of the noise of two such sums."""
+        varying = self.table.deviation**2 * float((f - f.mean()) @ (g - g.mean()))
+        return varying + float(f.mean()) * float(g.mean()) * self.records.sigma**2
 
 
 class Means(Claim[tuple[MeanMeasured, ...]]):
@@ -210,7 +319,8 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     title = "How far off are means?"
     noun = "means"
     reading = (
-        "The mean of each column of numbers was measured with noise, on a share of the budget of its own. The intervals hold with 95% "
+        "The mean of each column of numbers was measured with noise, on a share of the budget of its own; noisy counts of the column's "
+        "groups add to it as far as they are precise. Nothing is assumed of how values lie in their groups. The intervals hold with 95% "
         "confidence, each by itself. Whoever has no number, or one beyond bounds that have a group of their own, is left out."
     )
     form = TypeAdapter(tuple[MeanMeasured, ...])
@@ -240,8 +350,17 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
+        return self._measure(plan, kernel, final, {one.name: final.released.measured((one.name,)) for one in plan.domain if one.is_number})
+
+    def _measure_as_before(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
+        """Return the means as versions stated them that did not use the noisy tables: `tables` is None."""
+        return tuple(replace(one, tables=None) for one in self._measure(plan, kernel, final, {}))
+
+    def _measure(
+        self, plan: Asked, kernel: SealedKernel, final: Final, tables: Mapping[str, Measurement | None]
+    ) -> tuple[MeanMeasured, ...]:
         codes, total = one_table(final.released.codes), final.total
-        columns = [] if codes is None else _columns(plan.domain, codes, final.inside)
+        columns = [] if codes is None else _columns(plan.domain, codes, final.inside, tables)
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 
     @override
@@ -255,7 +374,8 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
         """
         if not stated:
             raise Nothing("no means were measured")
-        if (again := self.again(received, self.took(received, stated))) is None:
+        before = any(one.tables is None for one in stated)
+        if (again := self.again(received, self.took(received, stated), self._measure_as_before if before else None)) is None:
             expect(received.other_versions, "the means were measured of something else than these rows")
             raise Open("whether the means were measured of these rows is seen where the versions are those that it names")
         expect([one.column for one in again] == [one.column for one in stated], "they are of other columns")
@@ -283,17 +403,15 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:
     """Return the means of a column in rows and people as sentences; the name is unescaped."""
-    width = float(column.edges[-1] - column.edges[0])
+    width, places = float(column.edges[-1] - column.edges[0]), digits(middles(column))
 
     def shown(number: float) -> str:
-        if column.about.dtype not in ("int64", "float64"):
-            return column.scale.text(round(number))
-        return f"{number:,.{max(0, min(6, 3 - math.floor(math.log10(width))))}f}"
+        return rounded(number, places) if column.about.dtype in ("int64", "float64") else column.scale.text(round(number))
 
-    off = abs(one.rows - one.value) / width
+    off, cut = abs(one.rows - one.value) / width, cut_to(column)
     return (
-        f"{column.name}: {shown(one.rows)} in the rows; {shown(one.value)} among the people as measured, from {shown(one.low95)} to"
-        f" {shown(one.high95)}. That is {off:.2%} of the range between its bounds."
+        f"{column.name}{cut and f', {cut}'}: {shown(one.rows)} in the rows; {shown(one.value)} among the people as measured, from"
+        f" {shown(one.low95)} to {shown(one.high95)}. That is {off:.2%} of the range between its bounds."
     )
 
 

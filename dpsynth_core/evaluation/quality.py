@@ -42,7 +42,7 @@ MEASURED, INFERRED, GUESS = SUPPORT = ("measured", "inferred", "not bounded")
 
 OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, TRUE = (
     "This release",
-    "This release, at most",
+    "This release, mean of bounds",
     "Columns alone (Independent)",
     "Noisy answers (Gaussian)",
     "Noisy answers (ResidualPlanner)",
@@ -254,7 +254,8 @@ class Headline:
             (`Certificate.noise`); NaN elsewhere.
         has_rows: Whether the release has rows, and not only noisy answers.
         mean, mean_low, mean_limit: The mean error and its 95 % bounds. Without a certificate,
-            `mean_limit` is the mean of the a-priori bounds, and the others are NaN.
+            `mean_limit` is the mean of the tables' own 95 % bounds, which is no 95 % bound of the
+            mean error (`quality.mean_limit`), and the others are NaN.
         worst: The 95 % limit of the `worst_table`; NaN if no table has a limit.
         worst_table: Label of the bounded table that comes first in `marginal_table`.
         people: Number of records, or of households after `per`.
@@ -299,10 +300,12 @@ class Headline:
 
 
 def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
-    """Return a 95 % upper bound of the mean error over some tables, as a share of people in a wrong cell.
+    """Return the limit of the mean error over some tables, as a share of people in a wrong cell.
 
-    With a certificate it is the bound of the measured mean, else the mean of the tables' a-priori
-    bounds; NaN where no table is bounded. For all tables of the workload it is the headline's
+    With a certificate it is a 95 % upper bound of the mean error. Else it is the mean of the tables'
+    own 95 % bounds, which bounds the mean error only where all of them hold: how often that is
+    depends on how their failures go together, which nothing says. Of k tables, it is 1 - 0.05 k at
+    least. It is NaN where no table is bounded, and for all tables of the workload the headline's
     `mean_limit`.
 
     Args:
@@ -313,10 +316,7 @@ def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[
 
 
 def _mean_limit(statements: Statements, cliques: Sequence[Clique]) -> float:
-    """Return the 95 % upper bound of the mean error over `cliques` as a share; see `mean_limit`.
-
-    Without a certificate it is the mean of the tables' bounds; NaN if no table is bounded.
-    """
+    """Return the limit of the mean error over `cliques` as a share; see `mean_limit`."""
     if statements.measured and cliques:
         return min(1.0, mean_bound(statements.measured, statements.published(cliques)))
     limits = [limit for r, limit in marginal_limits(statements).items() if r in cliques and not math.isnan(limit)]

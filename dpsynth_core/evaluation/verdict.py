@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, combinations
 
 from dpsynth_core.claims.criteria.decided import Decided
@@ -45,6 +45,7 @@ from dpsynth_core.statistics.naming import LIMIT as LIMIT
 from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
+from dpsynth_core.vocabulary.ranges import cut_to
 
 PUBLISH, PARTLY, UNSHOWN, WITHHOLD = "publish", "publish for these purposes", "a must is not shown", "do not publish"
 NOISE, UNREAD, MISFIT = "noise", "unread", "misfit"
@@ -129,6 +130,8 @@ class Verdict:
         musts: Number of required criteria.
         means: By column, whether its released mean is near the true one; None where noise leaves it
             open (`claims.means.near`).
+        cut: For columns in `means` whose values were cut to their bounds, by column: what to say
+            beside their mean (`ranges.cut_to`).
         despite: The curator's reason for publishing although a required criterion fails; "" if
             publishing needs no reason.
         unread: The columns whose values were not understood; a column of two household members is
@@ -155,6 +158,7 @@ class Verdict:
     undecided: tuple[str, ...] = ()
     musts: int = 0
     means: tuple[tuple[str, bool | None], ...] = ()
+    cut: Mapping[str, str] = field(default_factory=dict)
     despite: str = ""
     unread: tuple[Unread, ...] = ()
     causes: tuple[str, ...] = ()
@@ -236,6 +240,7 @@ def judge(
         undecided=tuple(one.criterion.sentence(domain) for one in decided if one.is_must(UNDECIDED)),
         musts=sum(one.criterion.importance == MUST for one in decided),
         means=judged,
+        cut={one.column: cut for one in means if (cut := cut_to(domain[one.column]))},
         despite=despite if needs_reason else "",
         unread=distinct(statements.unread, statements.swapped),
         causes=(*[UNREAD] * bool(silent), *[MISFIT] * bool(misfits), *[NOISE] * noisy),

@@ -5,11 +5,10 @@ Names of columns and cells are hostile text: the page that shows a sentence esca
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, Answer
+from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, STATED, Answer
 from dpsynth_core.evaluation.questions.breakdown import BOUND, GUESS, MEASURED
 from dpsynth_core.evaluation.questions.groups import Cut
 from dpsynth_core.evaluation.questions.known import INFERRED, RANGED
@@ -32,8 +31,9 @@ from dpsynth_core.evaluation.questions.question import (
 )
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.vocabulary.attribute import Attribute
+from dpsynth_core.vocabulary.digits import digits, rounded
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.ranges import Chosen, spans_of, text_of
+from dpsynth_core.vocabulary.ranges import Chosen, cut_to, spans_of, text_of
 
 CELLS_NAMED = 6
 NOTHING_CUT: Cuts = MappingProxyType({})
@@ -61,10 +61,13 @@ PHRASES: Mapping[str, str] = {
     INFERRED: "Known because the mechanism preferred others to the table {table}. This holds for every group in it, but is often too wide.",
     RANGED: "Known from the measured largest error of a range: this holds for every range at once.",
     f"both {RANGED}": "Known from noisy counts of these columns and from the measured largest error of a range.",
+    STATED: "Known from a measurement of this mean of its own, and from noisy counts as far as they are precise. Nothing is assumed of how "
+    "values lie in their cells. Without a number: not counted.",
     "both": "Known from noisy counts of these columns and from the measured error of the table {table}.",
     "guess": "This is the model's guess. It was not measured, and the release does not say how far off it is.",
     "middles": "Every value counts as the middle of its cell, which is at most {half} away from it. Without a number: not counted.",
-    "means": "Every value counts as the mean of its cell as measured, whose noise is not in the interval. Without a number: not counted.",
+    "means": "Every value counts as the mean of its cell as measured among all people. Noise in that mean, and how values of this group "
+    "lie in a cell, are not in the interval. Without a number: not counted.",
     "numbers": "People without a number in this column are not counted.",
     "absent": "This page does not hold these columns together. Ask synthetic.csv.",
     "cut": "The range {range} cuts {cells} of {column}: the estimate takes {share} of the people of {each}, {assumed}, and the interval "
@@ -99,7 +102,6 @@ OF_HOUSEHOLDS: Mapping[str, str] = {
 """The same where those who are counted are households."""
 OF_MEMBERS: Mapping[str, str] = {key: text.replace("table {table}", "table members × {table}") for key, text in PHRASES.items()}
 """The same where they are members, of whom tables with the number of members say something."""
-_LOST = 1e-7
 FEW = 30
 """Groups with fewer rows are said to be small."""
 
@@ -190,20 +192,19 @@ def decimals(attribute: Attribute) -> int:
     9.
     """
     values = cell_values(attribute)
-    if values is None:
-        return 0
-    largest = max((abs(float(v)) for v in values if math.isfinite(v)), default=0.0)
-    return 2 if largest == 0 else max(0, min(9, 2 - math.floor(math.log10(largest))))
+    return 0 if values is None else digits(values)
 
 
-def rounded(value: float, digits: int) -> str:
-    """Return a number as text with `digits` digits after the point, and a comma for each thousand.
+def mean_of(attribute: Attribute) -> str:
+    """Return a column in the words of a question about its mean: its name, with the bounds that its values were cut to."""
+    cut = cut_to(attribute)
+    return f"{visible(attribute.name)}, {cut}," if cut else visible(attribute.name)
 
-    It is rounded half up, exactly as the script of explore.html rounds.
-    """
-    scaled = math.floor(abs(value) * 10**digits + 0.5 + _LOST)
-    whole, rest = divmod(scaled, 10**digits)
-    return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{digits}d}" if digits else "")
+
+def _column(domain: Domain, question: Question) -> str:
+    if not question.column or question.statistic == MEDIAN:
+        return visible(question.column)
+    return mean_of(domain[question.column])
 
 
 def number(domain: Domain, question: Question, value: float) -> str:
@@ -250,8 +251,8 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
     lines += cut_sentences(domain, question, answer.cut)
     lines.append(evidence_sentence(answer, phrases))
     if answer.standing:
-        half, digits = half_width(domain[question.column]), decimals(domain[question.column])
-        lines.append(phrases[answer.standing].format(half=rounded(half, digits)))
+        half, places = half_width(domain[question.column]), decimals(domain[question.column])
+        lines.append(phrases[answer.standing].format(half=rounded(half, places)))
     if answer.rows is not None and 0 < answer.rows < FEW:
         lines.append(PHRASES["few"].format(rows=answer.rows))
     return lines
@@ -268,7 +269,7 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
         group=_group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
         versus=_group_phrase(domain, question.versus, phrases, question.cut.get(VERSUS, NOTHING_CUT)),
         cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
-        column=visible(question.column),
+        column=_column(domain, question),
         columns=visible(" × ".join(question.columns)),
     )
 
@@ -307,6 +308,6 @@ def breakdown_sentences(
         by=visible(by),
         group=_group_phrase(domain, question.among, phrases, question.cut.get(AMONG, NOTHING_CUT)),
         cells=cells_phrase(domain, question.cells, question.cut.get(CELLS, NOTHING_CUT)),
-        column=visible(question.column),
+        column=_column(domain, question),
     )
     return [first, *cut_sentences(domain, question, cut), PHRASES["lines"]]

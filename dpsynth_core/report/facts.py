@@ -50,9 +50,9 @@ def sentence(headline: Headline) -> str:
         else (f"The certificate says nothing: its noise is ± {headline.noise:,.0f} of about {headline.people:,.0f} {who}.")
     )
     return (
-        f"{lead} The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for: on average,"
-        f" the {what} put at most {percent(headline.mean_limit)} of {who} into the wrong group. {worst}{guess} True errors are often"
-        " several times smaller than such bounds."
+        f"{lead} The noisy tables bound the errors of {headline.bounded:,} of the {tables} tables asked for, each with 95% confidence by"
+        f" itself: the mean of these bounds is {percent(headline.mean_limit)} of {who} in the wrong group. {worst}{guess} True errors are"
+        " often several times smaller than such bounds."
     )
 
 

@@ -213,9 +213,14 @@ def fit_for(verdict: Verdict) -> list[str]:
 
     The list is empty if nothing is shown to be, or if the release is not private.
     """
-    near = [name for name, is_near in verdict.means if is_near]
+    near = [_mean_of(verdict, name) for name, is_near in verdict.means if is_near]
     means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: it is off by at most {_ROOM}."] if near else []
     return [*(line(purpose) for purpose in _purposes(verdict) if purpose.holds), *means] if verdict.private else []
+
+
+def _mean_of(verdict: Verdict, name: str) -> str:
+    """Return the name of a column whose mean is spoken of, with the bounds that its values were cut to."""
+    return f"{name} ({verdict.cut[name]})" if name in verdict.cut else name
 
 
 def unfit_for(verdict: Verdict) -> list[str]:
@@ -227,8 +232,8 @@ def unfit_for(verdict: Verdict) -> list[str]:
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown to be met")]
     unmet = [f"Uses that rely on a required criterion that {how}: {_listed(named, _CRITERIA_NAMED)}." for named, how in musts if named]
-    untold = [name for name, is_near in verdict.means if is_near is None]
-    off = [(verdict.off, f"it is surely off by more than {_ROOM}"), (untold, "it was not measured closely enough to tell")]
+    untold, surely = ([_mean_of(verdict, name) for name, is_near in verdict.means if is_near is wanted] for wanted in (None, False))
+    off = [(surely, f"it is surely off by more than {_ROOM}"), (untold, "it was not measured closely enough to tell")]
     doubts = [(one.column, "may not have been read" if one.shared_with else "was not read") for one in verdict.unread]
     unmet += [f"Anything that uses “{column}”, which {doubt}." for column, doubt in doubts]
     kept = "the rows keep their order, but their distance only as finely as their groups"

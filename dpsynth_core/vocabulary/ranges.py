@@ -29,6 +29,8 @@ Span: TypeAlias = tuple[float, float]
 Spans: TypeAlias = tuple[Span, ...]
 _COMPARED = re.compile(r"(<=|>=|<|>|≤|≥)(.*)", re.DOTALL)
 _EDGES_SHOWN = 16
+_EXACT = 2.0**53
+"""Below it, floats are exact whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -376,6 +378,24 @@ def bounds_text(attribute: Attribute) -> str:
         return f"{scale.stated(attribute.lower)} to {scale.stated(attribute.upper)}"
     labels = attribute.cell_labels()[: attribute.values]
     return f"{shown(labels[0])} to {shown(labels[-1])}" if labels else "not listed"
+
+
+def cut_to(attribute: Attribute) -> str:
+    """Return the words that belong beside a mean of a column whose values beyond its bounds count in the nearest cell; else "".
+
+    Columns whose bounds were learnt are such columns. A mean of them is of the values after that,
+    whatever the people's own values are.
+    """
+    if not (attribute.is_number and attribute.nearest):
+        return ""
+    return f"of values cut to {_bound(attribute, attribute.lower)} … {_bound(attribute, attribute.upper)}"
+
+
+def _bound(attribute: Attribute, bound: Any) -> str:
+    """Return a bound for readers: of numbers a comma for each thousand, and no digits after the point that are all 0."""
+    if attribute.about.dtype not in ("int64", "float64"):
+        return str(attribute.scale.stated(bound))
+    return f"{round(bound):,}" if abs(bound) < _EXACT and float(bound).is_integer() else f"{bound:,}"
 
 
 def _error(attribute: Attribute, problem: str, remedy: str) -> InputError:

@@ -34,7 +34,7 @@ from tests.browser.test_accessibility import AXE
 from tests.bundle.bundles import run, spec
 from tests.golden import goldens
 from tests.report import wizard
-from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, questions
+from tests.report.explorable import HOSTILE, PRINTABLE, as_json, hostile, of_means, questions
 from tests.servers import Server
 
 pytestmark = pytest.mark.browser
@@ -42,6 +42,7 @@ pytestmark = pytest.mark.browser
 RELEASES: dict[str, Callable[[], Release]] = {
     **{name: partial(goldens.kept, name) for name in ("aim", "gaussian", *listed("GOLDEN_ROWS"))},
     "hostile": hostile,
+    "means": of_means,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpsynth_core.evaluation.questions.question import STATISTICS, Question
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
+from tests.bundle import bundles
 from tests.golden import goldens
 
 HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028\u202e{value}$&"
@@ -61,3 +63,17 @@ def as_json(question: Question) -> Mapping[str, Any]:
     """As the page is asked."""
     filters = {name: {column: list(codes) for column, codes in getattr(question, name).items()} for name in ("among", "cells", "versus")}
     return {"statistic": question.statistic, "column": question.column, "columns": list(question.columns), **filters}
+
+
+@cache
+def of_means() -> Release:
+    """A release that states means: of a column with a cell for each value, of one whose values are cut, and of one with missing values."""
+    numbers = [
+        {"name": "household_size", "kind": "integer", "lower": 1, "upper": 9, "width": 1, "missing": False, "other": "nearest"},
+        {"name": "income", "kind": "numeric", "lower": 0, "upper": 60_000, "bins": 6, "decimals": 0, "missing": True, "other": "nearest"},
+        {"name": "age", "kind": "integer", "lower": 0, "upper": 99, "width": 10, "missing": False, "other": False},
+    ]
+    sex = {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "missing": False, "other": False}
+    budget = {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "means": 0.05}
+    domain = {"version": 1, "attributes": [*numbers, sex]}
+    return bundles.run(bundles.spec(domain=domain, budget=budget, mechanism={"name": "independent"}, output={"rows": 2000, "seed": 5}))

@@ -34,8 +34,8 @@ _LOOKED = 512
 """Cells that are looked at for the median of a group of which a range cuts cells."""
 _Weighed = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Values, and the rows' share of everybody that has each."""
-COUNTED, LIMITED = "noisy counts", "limit of a table"
-"""What an interval comes from. A guess has none."""
+COUNTED, LIMITED, STATED = "noisy counts", "limit of a table", "measured mean"
+"""What an interval comes from. A guess has none. STATED is the release's own statement of a column's mean (`claims.means`)."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Stated:
         value: The best estimate, from all noisy counts where they are informative, and else from
             the rows; None where neither gives one.
         low, high: Bounds of the true number with 95 % confidence; None for a guess.
-        rows: The value in the synthetic rows, between low and high; None where the group has no
-            rows or the question's ranges cut cells.
+        rows: The value in the synthetic rows, between low and high unless the release states the
+            value itself; None where the group has no rows or the question's ranges cut cells.
         disagree: Whether the interval of the evidence excluded the rows' value, so that it was
             widened to include it.
     """
@@ -67,8 +67,8 @@ class Answer:
 
     Attributes:
         stated: The estimate and its interval; for a cross table, the group's share of all people.
-        evidence: COUNTED (noisy counts) or LIMITED (a table's error bound) or both, the origins of
-            the interval; empty for a guess.
+        evidence: COUNTED (noisy counts) or LIMITED (a table's error bound) or both, or STATED, the
+            origins of the interval; empty for a guess.
         support: How the limit is known, as in `known.Limit`; "" without a limit.
         table: The table whose limit was used; () without one.
         rows: Number of synthetic rows in the group, or the sum of their weights; None without rows.
@@ -96,6 +96,9 @@ def answer(known: Known, question: Question) -> Answer:
         InputError: The question cannot be asked of these rows.
     """
     asked = _Asked(known, question.checked(known.domain))
+    if (one := known.stated_mean(question)) is not None:
+        rows = None if known.codes is None else int(known.rows_in({}, ()))
+        return Answer(Stated(one.value, one.low95, one.high95, one.rows), (STATED,), "", (), rows)
     if question.statistic == TABLE:
         cells = asked.table()
         everybody = Stated(1.0, 1.0, 1.0, None if known.codes is None else 1.0)

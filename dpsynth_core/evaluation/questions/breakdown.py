@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpsynth_core.evaluation.questions.answer import COUNTED, Answer, answer
+from dpsynth_core.evaluation.questions.answer import LIMITED, Answer, answer
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHARE, Question
 from dpsynth_core.foundation.errors import InputError
@@ -34,10 +34,10 @@ class Line:
 
     @property
     def standing(self) -> str:
-        """MEASURED if noisy counts support the answer, BOUND if only a table's limit does, GUESS without evidence."""
+        """BOUND if only a table's limit supports the answer, GUESS without evidence, else MEASURED."""
         if not self.answer.evidence:
             return GUESS
-        return MEASURED if COUNTED in self.answer.evidence else BOUND
+        return BOUND if self.answer.evidence == (LIMITED,) else MEASURED
 
 
 def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, table_bounds
+from dpsynth_core.claims.means import MeanMeasured
 from dpsynth_core.claims.ranges import LargestRange, RangeErrors, bound
 from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, Evidence
-from dpsynth_core.evaluation.questions.question import Vector, cell_values, half_width
+from dpsynth_core.evaluation.questions.question import MEAN, Question, Vector, cell_values, half_width
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
@@ -87,6 +88,7 @@ class Known:
         ranges: The limits for ranges, None if not measured.
         inside: By column, the distribution of numbers within its cells.
         weights: Weights of the rows, (rows,); None where each row counts once.
+        means: By column, its mean among all people, where the release states it.
     """
 
     domain: Domain
@@ -97,6 +99,7 @@ class Known:
     ranges: Ranges | None = None
     inside: Mapping[str, Inside] = field(default_factory=dict)
     weights: NDArray[np.float64] | None = None
+    means: Mapping[str, MeanMeasured] = field(default_factory=dict)
     _estimates: dict[Clique, Combined | None] = field(default_factory=dict, repr=False)
 
     def estimate(self, clique: Clique) -> Combined | None:
@@ -120,6 +123,10 @@ class Known:
         It is 0 for cells of single values, and where measured means represent the cells.
         """
         return 0.0 if column in self.inside else half_width(self.domain[column])
+
+    def stated_mean(self, question: Question) -> MeanMeasured | None:
+        """Return the statement that answers a question, if it asks for the mean of a column among all people and there is one."""
+        return self.means.get(question.column) if question.statistic == MEAN and not question.among else None
 
     def standing(self, column: str) -> str:
         """Return what represents a cell of the column: MEASURED (a measured mean), MIDDLES (its middle) or NUMBERS (its only value)."""

@@ -17,6 +17,7 @@ from dpsynth_core.evaluation.questions.groups import values_in
 from dpsynth_core.evaluation.questions.known import Known
 from dpsynth_core.evaluation.questions.question import AMONG, COUNT, DIFFERENCE, MEAN, MEDIAN, VERSUS, Question
 from dpsynth_core.statistics.naming import LIMIT
+from dpsynth_core.vocabulary.ranges import cut_to
 
 CLOSELY, ROUGHLY, UNKNOWN = "closely", "roughly", "unknown"
 _ROUNDED, _NOTHING = 1e-6, 1e-9
@@ -29,7 +30,8 @@ def light(known: Known, question: Question, stated: Stated) -> str:
     It is UNKNOWN without an interval, if the interval covers all possible answers, or if it
     excluded the rows. It is CLOSELY if the interval reaches from the answer at most the share
     `LIMIT` of the distance to the nearest uninformative number: 0 for a count or a difference, else
-    the nearest end of the possible range. A median is CLOSELY if its interval is one cell.
+    the nearest end of the possible range. A median is CLOSELY if its interval is one cell. A mean of
+    values that were cut to bounds is ROUGHLY at best: nobody knows how far beyond they were.
 
     Args:
         known: The released values.
@@ -45,6 +47,8 @@ def light(known: Known, question: Question, stated: Stated) -> str:
         return UNKNOWN
     if question.statistic == MEDIAN:
         return CLOSELY if low == high else ROUGHLY
+    if question.column and cut_to(known.domain[question.column]):
+        return ROUGHLY
     room = abs(value) if question.statistic in (COUNT, DIFFERENCE) else min(value - least, most - value)
     reach = max(high - value, value - low) + middle
     return CLOSELY if reach <= LIMIT * room + _ROUNDED * abs(value) + nothing else ROUGHLY
@@ -70,5 +74,5 @@ def _ends(known: Known, question: Question) -> tuple[float, float, float]:
     values = [values_in(known, question, role)[cells] for role, cells in zip(roles, inside, strict=True)]
     ranges = [(float(np.nanmin(one)), float(np.nanmax(one))) for one in values]
     if kind == MEAN:
-        return *ranges[0], known.off(question.column)
+        return *ranges[0], 0.0 if known.stated_mean(question) else known.off(question.column)
     return ranges[0][0] - ranges[1][1], ranges[0][1] - ranges[1][0], 2 * known.off(question.column)

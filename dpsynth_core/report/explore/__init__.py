@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.claims.certificate import Certificate
+from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.ranges import RANGES, pairs_of
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
@@ -26,7 +27,7 @@ from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
-from dpsynth_core.report.answers import CELLS_NAMED, FEW, OF_MEMBERS, PHRASES, decimals
+from dpsynth_core.report.answers import CELLS_NAMED, FEW, OF_MEMBERS, PHRASES, decimals, mean_of
 from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.report.warnings import warnings
 from dpsynth_core.statistics.naming import LIMIT
@@ -34,6 +35,7 @@ from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
+from dpsynth_core.vocabulary.ranges import cut_to
 from dpsynth_core.vocabulary.rows import Repeated, one_table, row_marginals
 
 EXPLORE = "explore.html"
@@ -63,7 +65,8 @@ def knowledge(release: Release) -> Known:
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
     about = release.bounds, release.certificate, ranged, pairs
-    return replace(known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about), inside=release.inside)
+    found = known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about)
+    return replace(found, inside=release.inside, means={one.column: one for one in release.claims[MEANS.name]})
 
 
 def households(release: Release) -> Known:
@@ -205,7 +208,8 @@ def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
     `doubt` is "not read", "perhaps not read" or "", and is shown after the label. The cells of a
     column in doubt get no numbers ("values" is None), so that the page computes no mean.
     """
-    values = None if doubt else known.values(attribute.name)
+    values, stated = None if doubt else known.values(attribute.name), known.means.get(attribute.name)
+    numbers = None if stated is None else {"value": stated.value, "low": stated.low95, "high": stated.high95, "rows": stated.rows}
     return {
         "name": attribute.name,
         "label": ", ".join(filter(None, (attribute.label, doubt))),
@@ -213,6 +217,9 @@ def _column(known: Known, attribute: Attribute, doubt: str) -> dict[str, Any]:
         "values": None if values is None else [None if np.isnan(value) else float(value) for value in values],
         "half": known.off(attribute.name) if values is not None else 0.0,
         "standing": known.standing(attribute.name) if values is not None else "",
+        "mean": None if values is None else numbers,
+        "mean_of": mean_of(attribute),
+        "cut": bool(cut_to(attribute)),
         "decimals": decimals(attribute),
         "ordered": attribute.ordered,
     }

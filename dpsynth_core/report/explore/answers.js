@@ -222,6 +222,9 @@ function differing(first, second, shared, z) {
 const nothing = () => ({ value: null, low: null, high: null, rows: null, disagree: false });
 function answer(question) { // {statistic, among, cells, versus, column, columns}
   const asked = prepared(question), { statistic } = question;
+  const mean = statedMean(question);
+  if (mean !== null)
+    return { stated: { ...nothing(), ...mean }, evidence: ["measured mean"], support: "", table: [], rows: data.rows, cells: [], standing: "" };
   if (!asked.countable) return null;
   if (statistic === "table") {
     const everybody = Object.keys(question.among).length === 0;
@@ -231,6 +234,9 @@ function answer(question) { // {statistic, among, cells, versus, column, columns
   }
   const ways = { count: countOf, median: medianOf, difference: differenceOf };
   return answered(asked, (ways[statistic] ?? meanOf)(asked), []);
+}
+function statedMean({ statistic, among, column }) { // of all people, where the release states it
+  return statistic === "mean" && !Object.keys(among).length ? columns[place.get(column)].mean : null;
 }
 function prepared(question) {
   const names = [...Object.keys(question.among), ...Object.keys(question.cells), ...Object.keys(question.versus), ...question.columns];
@@ -408,6 +414,7 @@ function light(question, { value, low, high, disagree }) { // of a cross table: 
   const nothing = Number.isFinite(most) ? 1e-9 * (most - least) : 0; // the core computes the same in another order
   if (low <= least + nothing && high >= most - nothing && high - low > nothing) return "unknown";
   if (statistic === "median") return low === high ? "closely" : "roughly";
+  if (question.column && columns[place.get(question.column)].cut) return "roughly"; // how far values were cut nobody knows
   const room = statistic === "count" || statistic === "difference" ? Math.abs(value) : Math.min(value - least, most - value);
   const reach = Math.max(high - value, value - low) + middle;
   return reach <= data.limit * room + 1e-6 * Math.abs(value) + nothing ? "closely" : "roughly";
@@ -422,7 +429,7 @@ function endsOf(question) { // the least and the largest answer that there can b
     return [possible[0], possible[possible.length - 1], 0];
   }
   const [least, most] = rangeOf(question, among);
-  if (!differs) return [least, most, half];
+  if (!differs) return [least, most, statedMean(question) === null ? half : 0];
   const [least2, most2] = rangeOf(question, versus);
   return [least - most2, most - least2, 2 * half];
 }
@@ -462,6 +469,9 @@ function listed(labels, chosen) {
   return sorted.slice(0, data.named).map((code) => `“${visible(labels[code])}”`).join(" or ") + (more > 0 ? ` or ${more} more` : "");
 }
 const groupPhrase = (cells) => (Object.keys(cells).length ? phrase("people", { cells: cellsPhrase(cells) }) : data.phrases.everybody);
+function columnPhrase({ statistic, column }) { // with the bounds that values were cut to, where a mean is asked for
+  return column && statistic !== "median" ? columns[place.get(column)].mean_of : visible(column);
+}
 function numberText(question, value) {
   if (question.statistic === "count") return rounded(value, 0);
   const column = question.column ? columns[place.get(question.column)] : null;
@@ -476,7 +486,7 @@ function sentences(question, { stated, evidence, support, table, rows, standing 
   if (stated.value === null) said.push(data.phrases.nobody);
   else said.push(phrase(kind, {
     value: shown(stated.value), group: groupPhrase(question.among), versus: groupPhrase(question.versus), cells: cellsPhrase(question.cells),
-    column: visible(question.column), columns: visible(question.columns.join(" × ")),
+    column: columnPhrase(question), columns: visible(question.columns.join(" × ")),
   }));
   const beside = besideSentence(question, stated);
   if (beside) said.push(beside);
@@ -502,11 +512,12 @@ function besideSentence(question, { value, rows }) { // what the rows say, where
 function evidenceSentence(evidence, support, table) {
   if (!evidence.length) return data.phrases.guess;
   if (support === "ranges") return phrase(evidence.length === 2 ? "both ranges" : "ranges", {});
+  if (evidence[0] === "measured mean") return data.phrases["measured mean"];
   const key = evidence.length === 2 ? "both" : evidence[0] === "limit of a table" && support === "inferred" ? "inferred" : evidence[0];
   return phrase(key, { table: visible(table.join(" × ")) || "of all people" });
 }
 function breakdownSentences(question, by) {
-  const values = { by: visible(by), group: groupPhrase(question.among), cells: cellsPhrase(question.cells), column: visible(question.column) };
+  const values = { by: visible(by), group: groupPhrase(question.among), cells: cellsPhrase(question.cells), column: columnPhrase(question) };
   return [phrase(`${question.statistic} by`, values), data.phrases.lines];
 }
 function lineTexts(question, by, line) {

@@ -15,14 +15,17 @@ from string import Template
 from typing import Any
 
 from dpsynth_core.claims.certificate import ROWS
+from dpsynth_core.claims.means import MEANS
 from dpsynth_core.evaluation.bounds import UNBOUNDED
 from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
+from dpsynth_core.report.answers import decimals
 from dpsynth_core.report.card import plain
 from dpsynth_core.report.facts import byline, counted, learnt
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.ranges import cut_to
 
 NOTEBOOK = "analysis.ipynb"
 
@@ -69,6 +72,7 @@ def _truths(release: Release) -> dict[str, bool]:
         "columns": rows and column is not None,
         "limits": rows and column is not None and limited,
         "numbers": rows and number is not None,
+        "means": bool(_means(release)),
         "measured": not learnt(release) and bool(_smallest(release)),
         "numeric_table": _numeric_table(release) is not None,
     }
@@ -79,12 +83,18 @@ def _facts(release: Release) -> dict[str, dict[str, str]]:
     certified = _certified(release)
     column, group, number = _examples(release)
     code: dict[str, object] = {"column": column, "group": group, "number": number, "limits": "certificate" if certified else "bounds"}
-    code |= {"table": list(_smallest(release)), "numeric_table": _numeric_table(release)}
+    code |= {"table": list(_smallest(release)), "numeric_table": _numeric_table(release), "means": _means(release)}
     text = {"title": release.spec.name, "about": " ".join(filter(None, (byline(release), counted(release.spec))))}
     return {
         "text": {name: plain(value) for name, value in text.items()} | {"source": _SOURCES[certified], "together": _TOGETHER[certified]},
         "code": {name: ascii(value) for name, value in code.items()},
     }
+
+
+def _means(release: Release) -> dict[str, tuple[int, str]]:
+    """Return, for each column of numbers whose mean the release states, the digits that it is written with, and what values were cut to."""
+    stated = (release.domain[one.column] for one in release.claims[MEANS.name])
+    return {one.name: (decimals(one), cut_to(one)) for one in stated if _has_numbers(one)}
 
 
 def _certified(release: Release) -> bool:

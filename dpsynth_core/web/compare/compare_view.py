@@ -185,11 +185,12 @@ def _settings(opened: Mapping[str, OpenRun]) -> None:
 def _wins(both: Zoned[pd.DataFrame], limits: Mapping[str, float], *, largest: bool) -> None:
     scores = side_by_side.wins(both).value
     exact = "true" in both.value
+    bounds = "" if exact else " Without a certificate: the mean of the tables' own bounds, which needs all of them to hold."
     for place, one in zip(st.columns(len(scores)), scores, strict=True):
         with place:
             error = one.most if largest else limits.get(one.run, one.mean)
             of = "the largest" if largest else "on average"
-            help = f"{LARGEST.title}, of all people." if largest else f"{MEAN.title}, over the tables that all runs have."
+            help = f"{LARGEST.title}, of all people." if largest else f"{MEAN.title}, over the tables that all runs have.{bounds}"
             st.metric(f"{one.run}: {of}" if exact else f"{one.run}: at most, {of}", "–" if math.isnan(error) else percent(error), help=help)
             if one.tables > 1:
                 clearly = "." if exact else f"; clearly so in {one.surely:,}."

@@ -1,0 +1,33 @@
+"""How many digits of a mean are written, and how: the same in report, notebook and explore.html, whose script rounds alike."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LOST = 1e-7
+_MOST = 9
+
+
+def digits(values: NDArray[np.float64]) -> int:
+    """Return the number of digits after the point with which means of a column are written, from 0 to 9.
+
+    The largest absolute cell value then has at least three significant digits.
+
+    Args:
+        values: The number that represents each cell; NaN for a cell without one.
+    """
+    largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+    return 2 if largest == 0 else max(0, min(_MOST, 2 - math.floor(math.log10(largest))))
+
+
+def rounded(value: float, places: int) -> str:
+    """Return a number as text with `places` digits after the point, and a comma for each thousand.
+
+    It is rounded half up, exactly as the script of explore.html rounds.
+    """
+    scaled = math.floor(abs(value) * 10**places + 0.5 + _LOST)
+    whole, rest = divmod(scaled, 10**places)
+    return ("-" if value < 0 and scaled else "") + f"{whole:,}" + (f".{rest:0{places}d}" if places else "")
