@@ -121,7 +121,7 @@ def by_cost(
     x = alt.X("needs:Q", **_needs(cost, frame["needs"]))
     layers: list[alt.Chart] = [] if not in_sight else [limit(in_sight[0]).encode(y=_error("limit", metric, zoned.value, in_sight))]
     layers += _curves(frame, zoned, metric, x, in_sight, along="epsilon")
-    words = alt.Chart(frame).mark_text(dy=-11, fontSize=11, color=INK, tooltip=None)
+    words = alt.Chart(frame).mark_text(align="left", dx=6, dy=-8, fontSize=11, color=INK, tooltip=None)
     layers.append(words.encode(x=x, y=_error("error", metric, zoned.value, in_sight), text="told:N"))
     return finish(alt.layer(*layers), zoned, f"What does less error cost in {cost.title.lower()}?", height=270)
 
@@ -174,7 +174,7 @@ def _needs(cost: Cost, values: pd.Series) -> dict[str, Any]:
     """
     title = f"{cost.title} ({cost.unit})"
     if cost == MEMORY:
-        return {"title": title, "scale": alt.Scale(domainMin=0, padding=16), "axis": alt.Axis(format=",~g", tickCount=6)}
+        return {"title": title, "scale": alt.Scale(domainMin=0, padding=16), "axis": alt.Axis(format=",.0f", tickCount=6)}
     low, high = (float(values.min()), float(values.max())) if len(values) else (1.0, 1.0)
     wider = max(1.2, math.sqrt(_LEAST_FACTOR * low / high))
     low, high = low / wider, high * wider

@@ -213,7 +213,7 @@ def _every_table(
     drawn = combine(lambda frame: frame[frame["marginal"].isin(shown)], every)
     bounded = _bounded(drawn.value, chosen.mechanism) if single == MEAN else ""
     in_sight = _range(drawn.value, bounded, limit)
-    shade = f" Shade: up to AIM's confidence bound of {literal(bounded)}, 95%." if bounded else ""
+    shade = f" Shade: up to the confidence bound of {literal(bounded)}, 95%." if bounded else ""
     dots = " Dot: a finished release; bar: 95%." if releases and single == MEAN else ""
     more = f"The worst {len(shown)} of {len(worst.value):,}. " if len(worst.value) > len(shown) else ""
     st.caption(f"{more}Colours as above.{shade}{' Dashed: limit.' if limit else ''}{dots}")
