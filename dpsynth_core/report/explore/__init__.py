@@ -44,7 +44,10 @@ CODE_BYTES = 6 * 2**20
 TABLE_CELLS = 500_000
 """Of all tables of one kind, the smallest ones first."""
 
-EARLIER_FRAMES: tuple[str, ...] = ("a8071c70ee6dff10c07ed982877c2c9fd7039faf2bf538794d9976ac2f1bcbaf",)
+EARLIER_FRAMES: tuple[str, ...] = (
+    "a8071c70ee6dff10c07ed982877c2c9fd7039faf2bf538794d9976ac2f1bcbaf",
+    "4c75771cef5c59dc43ecdb89dbffc0876a71b21167addfd4af7790ca28ad61eb",
+)
 """SHA-256 of the frames that earlier states of this program wrote, so that their pages are known to be ours."""
 
 _FOLDER = Path(__file__).parent

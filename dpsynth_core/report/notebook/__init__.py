@@ -92,8 +92,11 @@ def _facts(release: Release) -> dict[str, dict[str, str]]:
 
 
 def _means(release: Release) -> dict[str, tuple[int, str]]:
-    """Return, for each column of numbers whose mean the release states, the digits that it is written with, and what values were cut to."""
-    stated = (release.domain[one.column] for one in release.claims[MEANS.name])
+    """Return, for each column of numbers whose mean the release states, the digits that it is written with, and what values were cut to.
+
+    Releases of versions that did not use the noisy tables keep the notebook that they came with.
+    """
+    stated = (release.domain[one.column] for one in release.claims[MEANS.name] if one.tables is not None)
     return {one.name: (decimals(one), cut_to(one)) for one in stated if _has_numbers(one)}
 
 
