@@ -302,6 +302,7 @@ def learning(**notes: Any) -> dict[str, Any]:
 
 def test_a_plan_that_learns_is_tried_with_invented_values_and_after_a_release_with_learnt_ones(started: list[str]) -> None:
     place = project(**learning())
+    assert "invented**" in words(open_page("tradeoffs", place))
     app = finished(place, started)
     assert "4 of 4 trials" in words(app)
     assert "invented" in words(app)

@@ -56,6 +56,8 @@ MOST_ROWS = 50_000
 """The most rows of a stand-in by default, so that a sweep does not take all day."""
 MAX_EPSILONS = 12
 MAX_VALUES = 8
+_MOST_NAMED = 6
+"""Names of columns in a sentence."""
 ALL, PARTS = "all", "parts"
 SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 """The parts of the workload to try."""
@@ -367,10 +369,31 @@ def _vary(project: Current) -> None:
         fields.number("Its values", f"{NOTES}.{_values_note(chosen)}", read, _shown_epsilons, **look)
 
 
+def say_values(sweep: Sweep) -> None:
+    """Draw a sentence on what stands in place of the values that the plan is to learn; nothing for a plan that learns none."""
+    if sweep.values is None:
+        return
+    learnt = [attribute.name for attribute in Domain.from_json(sweep.base.domain).unknown if attribute.name not in sweep.invented]
+    words = [f"The values of {_named(learnt)} are those that a release of this project has learnt."] if learnt else []
+    if sweep.invented:
+        words.append(
+            f"The values of {_named(sweep.invented)} are **invented**, about {values.INVENTED} a column, because the plan is to learn "
+            "them. If it learns more values, errors are larger."
+        )
+    st.caption(f":material/edit_note: {' '.join(words)}")
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return the first few names of columns in Markdown, and the number of the others."""
+    first, more = names[:_MOST_NAMED], len(names) - _MOST_NAMED
+    return ", ".join(f"“{literal(name, 40)}”" for name in first) + (f" and {more} more" if more > 0 else "")
+
+
 @refusals.explained()
 def _start(project: Current) -> None:
     sweep = sweep_of(project.draft, project.name, last_release(project))
-    tables = len(sweep.workload.cliques) * len(sweep.mechanisms) * len(sweep.epsilons) * len(sweep.sizes)
+    say_values(sweep)
+    tables = len(sweep.workload.cliques) * len(sweep.variants) * len(sweep.epsilons) * len(sweep.sizes)
     if tables > _AT_ONCE and not _asked_for(sweep):
         return
     with st.spinner("Working out what the trials need …"):

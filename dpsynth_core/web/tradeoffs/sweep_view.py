@@ -20,11 +20,10 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable
 from dpsynth_core.release.document import frame_csv
 from dpsynth_core.store import approvals, sweeps
 from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs import curves, trial, values
+from dpsynth_core.tradeoffs import curves, trial
 from dpsynth_core.tradeoffs.curves import MEAN, MEMORY, METRICS, SECONDS, Cost, Metric, Setting
 from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
 from dpsynth_core.tradeoffs.trial import Outcome
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.results import open_runs
@@ -33,6 +32,7 @@ from dpsynth_core.web.shell.figures import draw, show
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
+from dpsynth_core.web.tradeoffs import sweep_form
 from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
@@ -47,8 +47,8 @@ _AXIS = "tradeoffs_axis"
 _PICKED = "_tradeoffs_picked"
 BY_EPSILON, BY_TABLES, OF_TABLES = "by_epsilon", "by_tables", "of_tables"
 BY_SECONDS, BY_MEMORY, BY_SETTING = "by_seconds", "by_memory", "by_setting"
-_MOST_TABLES, _ACROSS, _MOST_NAMED = 12, 3, 6
-"""Tables that are drawn each in a chart of its own, such charts in a row, and names of columns in a sentence."""
+_MOST_TABLES, _ACROSS = 12, 3
+"""Tables that are drawn each in a chart of its own, and such charts in a row."""
 _COSTS = {BY_SECONDS: SECONDS, BY_MEMORY: MEMORY}
 _LIMIT = "tradeoffs_limit"
 _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
@@ -134,7 +134,7 @@ def _results(stored: Stored) -> None:
     with place:
         _main(stored, outcomes, axis, metric, chosen, limit, releases)
     with further:
-        _notes(stored)
+        sweep_form.say_values(stored.sweep)
     worst, way_on = st.columns([7, 5], gap="medium")
     with worst:
         _drawn(stored, outcomes, OF_TABLES, metric, chosen)
@@ -165,28 +165,6 @@ def _main(
     else:
         marks = _marks(stored.sweep, limit, releases)
         st.caption(charts.reading(_bands(stored, outcomes, metric), chosen.tables, marks))
-
-
-def _notes(stored: Stored) -> None:
-    """Draw a sentence on values that were put in place of those that the plan leaves to be learnt."""
-    sweep = stored.sweep
-    if sweep.values is None:
-        return
-    open_columns = [attribute.name for attribute in Domain.from_json(sweep.base.domain).unknown]
-    learnt = [name for name in open_columns if name not in sweep.invented]
-    words = [f"The values of {_named(learnt)} are those that a release of this project has learnt."] if learnt else []
-    if sweep.invented:
-        words.append(
-            f"The values of {_named(sweep.invented)} are **invented**, about {values.INVENTED} a column, because the plan is to learn "
-            "them. If it learns more values, errors are larger."
-        )
-    st.caption(f":material/edit_note: {' '.join(words)}")
-
-
-def _named(names: Sequence[str]) -> str:
-    """Return the first few names of columns in Markdown, and the number of the others."""
-    first, more = names[:_MOST_NAMED], len(names) - _MOST_NAMED
-    return ", ".join(f"“{literal(name, 40)}”" for name in first) + (f" and {more} more" if more > 0 else "")
 
 
 def _every_table(
