@@ -103,7 +103,7 @@ ACTS: Mapping[str, Sequence[Callable[[Page], None]]] = {
     "workload": [copy_dialog],
     "tradeoffs": [release_beside],
     "data": [partial(unfolded, "More")],
-    "budget": [partial(unfolded, "Checks"), partial(unfolded, "δ")],
+    "budget": [partial(unfolded, "Row checks"), partial(unfolded, "δ")],
     "mechanism": [partial(unfolded, "Parameters")],
     "results": [partial(unfolded, "Every table"), *(partial(view, name) for name in VIEWS)],
 }
