@@ -29,8 +29,8 @@ number and the tables' are weighed by their precisions. Fieller's set (`statisti
 above E L / N with probability 2.5 % at most, and an upper end likewise for U, so that the interval from m + w (lower end of L / N) - w (1 -
 x) b to m + w (upper end of U / N) + w (1 - x) b holds with 95 % confidence or more, wherever the values are in their cells. Normal noise is
 taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone. As every interval from noisy tables, it
-holds as far as the choice of the measured tables does not depend on their noise (`statistics.totals.known_total`). Measurements whose noise
-is not independent (`Measurement.spread`) get no weight.
+holds as far as the choice of the measured tables does not depend on their noise (`statistics.totals.known_total`): `benchmarks/means.py`
+counts how often it does. Measurements whose noise is not independent (`Measurement.spread`) get no weight.
 
 Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A column whose bounds cut values says so
 (`cut_to`). A column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that

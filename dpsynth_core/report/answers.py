@@ -188,7 +188,7 @@ def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> lis
 def decimals(attribute: Attribute) -> int:
     """Return the number of digits after the point with which means of a column are written.
 
-    The largest absolute cell value then has at least three significant digits; the number is between 0 and
+    The largest absolute cell value then has at least four significant digits; the number is between 0 and
     9.
     """
     values = cell_values(attribute)

@@ -8,6 +8,7 @@ from dpsynth_core.evaluation.questions.question import MEAN, Question, cell_valu
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.answers import number
 from dpsynth_core.report.explore import knowledge
+from dpsynth_core.vocabulary.ranges import cut_to
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -31,7 +32,8 @@ def column_in_short(release: Release, column: str) -> str:
         stated = answer(knowledge(release), asked).stated
         if stated.value is not None:
             value, *ends = (number(release.domain, asked, one) for one in (stated.value, stated.low, stated.high) if one is not None)
-            lines.append(f"The mean is {value}{f' ({ends[0]} to {ends[1]} with 95% confidence)' if len(ends) == 2 else ''}.")
+            cut, interval = cut_to(attribute), f" ({ends[0]} to {ends[1]} with 95% confidence)" if len(ends) == 2 else ""
+            lines.append(f"The mean{cut and f', {cut},'} is {value}{interval}.")
     texts = [number(release.domain, asked, one) if numbers else attribute.scale.text(one) for one in found]
     below = ", ".join(f"{share:.0%} below {text}" for share, text in zip(_SHARES, texts, strict=True))
     return " ".join([*lines, f"As published, {below}."])

@@ -14,13 +14,13 @@ _MOST = 9
 def digits(values: NDArray[np.float64]) -> int:
     """Return the number of digits after the point with which means of a column are written, from 0 to 9.
 
-    The largest absolute cell value then has at least three significant digits.
+    The largest absolute cell value then has at least four significant digits.
 
     Args:
         values: The number that represents each cell; NaN for a cell without one.
     """
     largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
-    return 2 if largest == 0 else max(0, min(_MOST, 2 - math.floor(math.log10(largest))))
+    return 2 if largest == 0 else max(0, min(_MOST, 3 - math.floor(math.log10(largest))))
 
 
 def rounded(value: float, places: int) -> str:

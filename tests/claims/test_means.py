@@ -227,7 +227,7 @@ def test_no_share_is_kept_where_there_are_no_rows_or_no_numbers(tmp_path: Path) 
 def test_it_is_said_in_words() -> None:
     one = MeanMeasured("wide", 12.3, 10.0, 5.0, 20.0, 1.0, 100.0)
     said = means.sentence(DOMAIN["wide"], one)
-    assert said.startswith("wide: 12 in the rows; 10 among the people as measured, from 5 to 20.")
+    assert said.startswith("wide: 12.3 in the rows; 10.0 among the people as measured, from 5.0 to 20.0.")
     assert "0.23% of the range" in said
     born = Attribute.day("born", "1950-01-01", "1999-12-31")
     assert "1970-01-11 in the rows" in means.sentence(born, MeanMeasured("born", 10.2, 10.0, 5.0, 20.0, 1.0, 100.0))

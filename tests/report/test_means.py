@@ -1,4 +1,4 @@
-"""One release says one number of the mean of a column: in release.json, report, data card, explore.html, notebook and `ask`."""
+"""One release says one number of the mean of a column: in release.json, report, data card, Results, explore.html, notebook and `ask`."""
 
 from __future__ import annotations
 
@@ -69,6 +69,9 @@ def test_all_places_say_the_same_number_to_the_printed_digit(tmp_path: Path, mon
         for name in (report.REPORT, report.CARD):
             text = parts[name].value.decode().replace("\\", "")
             assert f"{where}: {rows} in the rows; {value} among the people as measured, from {low} to {high}." in text
+        short = report.column_in_short(release, column)
+        cut = f", of values cut to {CUT[column]}," if CUT[column] else ""
+        assert short.startswith(f"The mean{cut} is {value} ({low} to {high} with 95%")
         said = str(asked(release, column))
         assert f"{value} for everybody" in said
         assert f"between {low} and {high}, with 95% confidence" in said
