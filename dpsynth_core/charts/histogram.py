@@ -12,8 +12,8 @@ from dpsynth_core.charts.theme import INK, Drawing, finish, hover
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.foundation.zones import Zoned
 
-_BESIDE = 72
-"""Width of the place of other or missing values beside the axis, in pixels."""
+_BESIDE = "min(72, width / 6)"
+"""Width of the place of other or missing values beside the axis, in pixels; less on a phone."""
 _UTC = {"moment": {}, "clock": {"format": "%H:%M"}}
 """By axis of a scale whose values are times: how its labels are written."""
 _ON_AXIS, _BESIDE_AXIS = 4, 24
@@ -35,7 +35,7 @@ def histogram(zoned: Zoned[pd.DataFrame], column: str) -> Drawing:
     frame = frame.assign(**heights)
     beside = sorted(set(frame.loc[frame["outside"], "position"]))
     frame["right"] = [beside.index(place) if place in beside else -1 for place in frame["position"]]
-    room, present = _BESIDE * len(beside), [name for name in SERIES if name in set(frame["series"])]
+    room, present = f"{len(beside)} * {_BESIDE}", [name for name in SERIES if name in set(frame["series"])]
     colour = alt.Color("series:N", scale=alt.Scale(domain=SERIES), legend=alt.Legend(values=present) if len(present) > 1 else None)
     told = hover(cell="Cell", series="Series", count=("People", ",.0f"))
     right = alt.value(alt.ExprRef(f"width - {room} + {_BESIDE} * (datum.right + 0.5)"))
@@ -49,15 +49,15 @@ def histogram(zoned: Zoned[pd.DataFrame], column: str) -> Drawing:
     if len(outside):
         layers += [one.encode(color=colour, tooltip=told) for one in _marks(outside.assign(stick=True), right, _BESIDE_AXIS)]
         named = alt.Chart(outside.drop_duplicates("position"))
-        words = named.mark_text(baseline="top", color=INK, fontSize=12, limit=_BESIDE, tooltip=None)
+        words = named.mark_text(baseline="top", color=INK, fontSize=12, limit=alt.ExprRef(_BESIDE), tooltip=None)
         layers.append(words.encode(x=right, y=alt.value(alt.ExprRef("height + 6")), text="cell:N"))
     noise = "Dots: the noisy count.\nLines: where the true one is (95%)." if MEASURED in present else "Not measured."
     sticks = "\nSticks: people with one value, or nearly." if frame["stick"].any() else ""
     return finish(alt.layer(*layers), zoned, f"How many people are there by “{column}”?", noise + sticks, height=300)
 
 
-def _axis(inside: pd.DataFrame, room: int) -> dict[str, Any]:
-    """Return the properties of the horizontal axis, which leaves `room` pixels to its right."""
+def _axis(inside: pd.DataFrame, room: str) -> dict[str, Any]:
+    """Return the properties of the horizontal axis, which leaves `room` (an expression in pixels) to its right."""
     kind = str(inside["axis"].iloc[0])
     ends = {"domain": [float(inside["start"].min()), float(inside["end"].max())], "range": [0, alt.ExprRef(f"width - {room}")]}
     look = {"tickCount": 8, "grid": False, "labelOverlap": "greedy"} | _UTC.get(kind, {})

@@ -508,8 +508,8 @@ def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
 
     Returns:
         A frame with one row per ordered pair: row and column (names), limit (95 % bound as a share
-        of people; NaN where no table contains the pair), and basis (how the limit is known, in
-        words).
+        of people; NaN where no table contains the pair, or a column of it is unread), and basis (how
+        the limit is known, in words).
     """
     return combine(_pair_map, statements)
 
@@ -534,6 +534,8 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
             source = part if part in table else smallest.get(part)
             limit = math.nan if source is None else table[source]
             basis = "not asked for" if source is None else "asked for" if part == source else f"inside {label(source)}"
+            if not says_something(part, statements.silent):  # its error may be small, and it says nothing
+                limit, basis = math.nan, "not read"
             rows.append({"row": a, "column": b, "limit": limit, "basis": basis})
     return pd.DataFrame(rows)
 

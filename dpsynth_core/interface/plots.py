@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core import report
 from dpsynth_core.evaluation import quality
+from dpsynth_core.evaluation.standing import standings
 from dpsynth_core.evaluation.verdict import LIMIT
+from dpsynth_core.evaluation.wall import bars
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
@@ -44,6 +46,12 @@ class Plots:
         Each bound holds with 95 % confidence by itself.
         """
         return _charts().pair_map(quality.pair_map(report.statements(self._made)), LIMIT)
+
+    def columns(self, *, show: int = 60) -> Any:
+        """Draw the first `show` columns as small pictures, those that stand out first."""
+        verdict = report.quality_of(self._made).value.verdict
+        every = standings(self._made.statements, () if verdict is None else verdict.off)
+        return _charts().wall(bars(report.evidence(self._made), [one.column for one in every[:show]]), every, every[:show])
 
     def _judged(self, threshold: float) -> Zoned[pd.DataFrame]:
         return quality.against_limit(released(report.quality_of(self._made).value.table), threshold)

@@ -9,7 +9,7 @@ import pytest
 
 from dpsynth_core.evaluation import wall
 from dpsynth_core.evaluation.bounds import SUPPORTED, Bound
-from dpsynth_core.evaluation.quality import Statements
+from dpsynth_core.evaluation.quality import Statements, pair_map
 from dpsynth_core.evaluation.standing import GOOD, ODD, POOR, UNKNOWN, Standing, standings
 from dpsynth_core.foundation.zones import Zone, curator_only, released
 from dpsynth_core.privacy.unit import Unit
@@ -96,6 +96,13 @@ def test_columns_that_stand_out_come_first_and_say_why() -> None:
     assert found[1].kind == ODD
     assert found[1].why == f"{counts('strange')[2] / ROWS:.0%} other"
     assert [one.kind for one in found[2:]] == [GOOD, GOOD, UNKNOWN]
+
+
+def test_no_pair_with_an_unread_column_is_drawn_as_known() -> None:
+    pairs = pair_map(released(replace(statements(), workload=hand_picked(DOMAIN, {("sex", "money", "empty"): 1.0})))).value
+    with_empty = pairs[(pairs["row"] == "empty") | (pairs["column"] == "empty")]
+    assert with_empty["limit"].isna().all()
+    assert set(with_empty["basis"]) == {"not read"}
 
 
 def test_a_mean_that_is_surely_off_stands_out() -> None:

@@ -483,7 +483,7 @@ def test_what_cannot_be_asked_is_said(release: dps.Release, asked: dict[str, Any
 def test_errors_and_charts_are_those_of_the_report(release: dps.Release) -> None:
     assert len(release.errors) == 3
     assert release.errors["limit"].is_monotonic_decreasing
-    for chart in (release.plot.errors(), release.plot.overview(), release.plot.simpler(), release.plot.pairs()):
+    for chart in (release.plot.errors(), release.plot.overview(), release.plot.simpler(), release.plot.pairs(), release.plot.columns()):
         assert "Released: differentially private." in str(chart.to_dict()["title"])
 
 
