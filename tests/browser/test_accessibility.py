@@ -197,4 +197,5 @@ def test_the_report_has_no_serious_finding_and_asks_for_nothing(page: Page, done
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("svg").count() == 3
+    assert page.locator("figure svg").count() == 3
+    assert page.locator(".wall svg").count() == len(demo.demo_domain().names)
