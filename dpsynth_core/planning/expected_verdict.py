@@ -110,14 +110,14 @@ class Power:
     @property
     def hope(self) -> str:
         """The expected number of good tables in words, without names of columns."""
-        good, low, high = (math.floor(self._called(number) + 0.5) for number in (self.good, self.fewest, self.most))
+        good, low, high = (math.floor(self.called(number) + 0.5) for number in (self.good, self.fewest, self.most))
         noun = "single column" if self.single else "table"
         if self.tables == 1:
             return f"the one {noun}" if good else f"no {noun}"
         number = f"about {good:,} of" if good else f"at most {high:,} of the" if high else "none of the"
         return f"{number} {self.tables:,} {noun}s{f' ({low:,} to {high:,})' if good and low < high else ''}"
 
-    def _called(self, number: float) -> float:
+    def called(self, number: float) -> float:
         """Return how many of `number` good tables the release will call good enough.
 
         All are, unless errors of groups are measured: then the release can call only most tables of
@@ -134,14 +134,14 @@ class Power:
     def told(self) -> str:
         """A sentence that explains the light, without names of columns."""
         if self.hopeless:
-            perfect = self._called(self.perfect)
+            perfect = self.called(self.perfect)
             some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
             which = f"{some} {self.tables:,} tables" if self.tables > 1 else "no table"
             return f"noise hides good tables: even without any error in the rows, {which} would prove good enough."
         good = f"{self.hope} should come out good enough"
         if self.light is Light.RED and self.tables > 1:
             return f"{good}: too few to publish."
-        but = self.light is Light.AMBER and self._called(self.good) < 0.5
+        but = self.light is Light.AMBER and self.called(self.good) < 0.5
         return f"{good}, but single columns should." if but else f"{good}."
 
     @property
