@@ -101,6 +101,13 @@ def test_a_mean_of_values_that_were_cut_says_so_and_is_never_known_closely() -> 
     assert fit
 
 
+def test_a_mean_whose_interval_leaves_out_noise_inside_cells_is_never_known_closely() -> None:
+    """That of a group, or of everybody where no mean was measured."""
+    release = of_means()
+    assert asked(release, "age", among={"sex": "female"}).light == ROUGHLY
+    assert asked(replace(release, claims={**release.claims, "means": ()}), "age").light == ROUGHLY
+
+
 def test_rows_that_are_off_do_not_change_what_was_measured() -> None:
     """The statement is of the people; a mean of the rows outside of its interval is said beside it, and widens nothing."""
     release = of_means()

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpsynth_core.evaluation.questions.answer import Stated
 from dpsynth_core.evaluation.questions.groups import values_in
-from dpsynth_core.evaluation.questions.known import Known
+from dpsynth_core.evaluation.questions.known import MEASURED, Known
 from dpsynth_core.evaluation.questions.question import AMONG, COUNT, DIFFERENCE, MEAN, MEDIAN, VERSUS, Question
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.vocabulary.ranges import cut_to
@@ -31,7 +31,8 @@ def light(known: Known, question: Question, stated: Stated) -> str:
     excluded the rows. It is CLOSELY if the interval reaches from the answer at most the share
     `LIMIT` of the distance to the nearest uninformative number: 0 for a count or a difference, else
     the nearest end of the possible range. A median is CLOSELY if its interval is one cell. A mean of
-    values that were cut to bounds is ROUGHLY at best: nobody knows how far beyond they were.
+    values that were cut to bounds is ROUGHLY at best: nobody knows how far beyond they were. So is
+    one whose interval leaves out the noise inside cells.
 
     Args:
         known: The released values.
@@ -47,11 +48,16 @@ def light(known: Known, question: Question, stated: Stated) -> str:
         return UNKNOWN
     if question.statistic == MEDIAN:
         return CLOSELY if low == high else ROUGHLY
-    if question.column and cut_to(known.domain[question.column]):
+    if question.column and (cut_to(known.domain[question.column]) or _leaves_out(known, question)):
         return ROUGHLY
     room = abs(value) if question.statistic in (COUNT, DIFFERENCE) else min(value - least, most - value)
     reach = max(high - value, value - low) + middle
     return CLOSELY if reach <= LIMIT * room + _ROUNDED * abs(value) + nothing else ROUGHLY
+
+
+def _leaves_out(known: Known, question: Question) -> bool:
+    """Return whether a mean takes measured means of cells, whose noise is not in its interval."""
+    return known.standing(question.column) == MEASURED and known.stated_mean(question) is None
 
 
 def _ends(known: Known, question: Question) -> tuple[float, float, float]:

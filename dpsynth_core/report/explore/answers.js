@@ -414,7 +414,8 @@ function light(question, { value, low, high, disagree }) { // of a cross table: 
   const nothing = Number.isFinite(most) ? 1e-9 * (most - least) : 0; // the core computes the same in another order
   if (low <= least + nothing && high >= most - nothing && high - low > nothing) return "unknown";
   if (statistic === "median") return low === high ? "closely" : "roughly";
-  if (question.column && columns[place.get(question.column)].cut) return "roughly"; // how far values were cut nobody knows
+  const column = question.column ? columns[place.get(question.column)] : null;
+  if (column !== null && (column.cut || (column.standing === "means" && statedMean(question) === null))) return "roughly";
   const room = statistic === "count" || statistic === "difference" ? Math.abs(value) : Math.min(value - least, most - value);
   const reach = Math.max(high - value, value - low) + middle;
   return reach <= data.limit * room + 1e-6 * Math.abs(value) + nothing ? "closely" : "roughly";
