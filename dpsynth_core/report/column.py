@@ -34,6 +34,9 @@ def column_in_short(release: Release, column: str) -> str:
             value, *ends = (number(release.domain, asked, one) for one in (stated.value, stated.low, stated.high) if one is not None)
             cut, interval = cut_to(attribute), f" ({ends[0]} to {ends[1]} with 95% confidence)" if len(ends) == 2 else ""
             lines.append(f"The mean{cut and f', {cut},'} is {value}{interval}.")
-    texts = [number(release.domain, asked, one) if numbers else attribute.scale.text(one) for one in found]
+    if numbers:
+        texts = [f"{one:,.0f}" if attribute.scale.whole else number(release.domain, asked, one) for one in found]
+    else:
+        texts = [attribute.scale.text(one) for one in found]
     below = ", ".join(f"{share:.0%} below {text}" for share, text in zip(_SHARES, texts, strict=True))
     return " ".join([*lines, f"As published, {below}."])
