@@ -43,12 +43,12 @@ def _taken(address: str) -> Iterator[tuple[str, bytes]]:
         charts = window.locator('[data-testid="stVegaLiteChart"] svg.marks')
         charts.first.wait_for()
         window.locator("summary").filter(has_text="Every table").click()
-        charts.nth(3).wait_for()
+        charts.nth(2).wait_for()
         window.mouse.move(0, 0)
         window.wait_for_timeout(2000)  # whatever still moves until it is in place
         top = window.get_by_text("Which tables can I trust?").bounding_box()["y"] - 20
         for name, clip in {
-            "results": {"x": 0, "y": 0, "width": 1280, "height": 860},
+            "results": {"x": 0, "y": 0, "width": 1280, "height": 990},
             "errors": {"x": 300, "y": top, "width": 960, "height": 800},
         }.items():
             yield name, window.screenshot(clip=clip)
