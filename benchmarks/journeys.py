@@ -1,4 +1,4 @@
-"""Eleven people's tasks in Chromium: how many interactions each takes, and how long it lasts for hands that never hesitate.
+"""Twelve people's tasks in Chromium: how many interactions each takes, and how long it lasts for hands that never hesitate.
 
     python -m benchmarks journeys                      # all of them; --only demo verdict for some, the others keep their numbers
 
@@ -33,6 +33,7 @@ RUN_MS = 600_000
 NUMBERS = {"age": "17..90", "fnlwgt": "10000..1500000", "education-num": "1..16", "capital-gain": "0..99999", "capital-loss": "0..4999"}
 PEOPLE, MEASURES = 300, 27
 _WRONG = "about 75 interactions on Domain, and wrong"
+_EMPTY = "15 clicks and more, and a column that is all empty was called good"
 _BEFORE = "4 min and the run; 2 clicks and a reason of one letter for the domain, read from the data"
 
 
@@ -232,6 +233,34 @@ def _with_titanic(hand: Hand) -> None:
     _with_table(hand, hand.folder / "titanic.csv", "Passengers", "Thousands")
 
 
+def _learn(hand: Hand) -> None:
+    """Nothing is typed but the name of the people: their number is learnt with the values."""
+    hand.choose_file(ADULT_FOLDER / "adult.csv")
+    hand.sees(re.compile(r"\d+ columns"))
+    hand.type("Name of the population", "Adults who are learnt")
+    hand.go_on("Domain")
+    hand.button("Learn what I do not know")
+    hand.button("Learn them now")
+    hand.button("Spend ε")
+    hand.page.get_by_text("Learnt for ε").wait_for(timeout=RUN_MS)
+    hand.button("Use the values")
+    for name in ("Learn as categories", "Leave out"):
+        while hand.page.get_by_role("button", name=name).count():
+            hand.button(name)
+    if hand.page.get_by_text("still open").count():
+        hand.button("Learn what I do not know")
+        hand.button("Learn them now")
+        hand.button("Spend ε")
+        hand.page.get_by_text("Learnt in 2 runs").wait_for(timeout=RUN_MS)
+        hand.button("Use the values")
+    hand.button("Go on without")  # two columns have usual bounds, which nobody has learnt
+    hand.go_on("Workload", "Budget", "Mechanism")
+    lock_and_run(hand)
+    bundle_of(hand)
+    hand.button("Check it")
+    hand.sees("This bundle is consistent")
+
+
 def _plan_first(hand: Hand) -> None:
     hand.text("Plan first")
     hand.type("Or paste names", "age\t17..90\nsex\tf\nsex\tm\nregion\tnorth\nregion\tsouth")
@@ -332,6 +361,7 @@ TASKS = (
     Task("adult", "A curator with a codebook: Adult's 15 columns, to a verdict", 75, _WRONG, _adult, _with_adult),
     Task("clinic", "A hospital: 30 columns with decimal commas", None, "stuck after 5 min, 5 of 30 columns usable", _clinic, _with_clinic),
     Task("titanic", "Another curator: the Titanic, with names and tickets, to a verdict", None, _BEFORE, _titanic, _with_titanic),
+    Task("learn", "A curator without a codebook: Adult's 15 columns learnt, to a consistent bundle", None, _EMPTY, _learn),
     Task("plan-first", "A careful one: the whole plan before there is a table", None, "impossible: every step is locked", _plan_first),
     Task("purpose", "A statistician: what will readers study?", None, "not counted", _purpose, _at_workload),
     Task("try-out", "A doubter: which mechanism and ε, at no cost", None, "not counted; between 17 and 21 min", _try_out, _with_demo),

@@ -27,6 +27,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.look_alikes import listed_as
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
+from dpsynth_core.vocabulary.domain import LEARNT
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import draft_rows
@@ -56,6 +57,7 @@ LOST = (
     "The rows leave these values empty, so they count as missing there, and every table of this column is off by as many people. List "
     "them or widen the bounds; if they are codes for missing, say so on the Data page."
 )
+_LEARNT = "These values were learnt from the records, and noisy counts say how many people have others. You need no comparison."
 _WITHOUT = "You decided not to compare them: a label that the file spells differently counts as “other”. The results show how many."
 HELP = (
     "This counts, without noise and for this screen only, the values without a place in the domain. A click mends each. If you correct "
@@ -122,6 +124,10 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
             return _shown(project, rows, comparison)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
+        if decision is None and _all_learnt(rows):
+            st.caption(_LEARNT)
+            st.button("Compare them all the same", key=_BUTTON, icon=":material/rule:", on_click=fields.store, args=(_DECISION, _MADE))
+            return ""
         if decision != _MADE:
             unknown = _not_understood(project)
             st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
@@ -133,6 +139,11 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
         if decision != _MADE:
             return unknown if decision == _DECLINED else "Compare the records, or go on without."
         return _shown(project, rows, comparison)
+
+
+def _all_learnt(rows: Sequence[ColumnDraft]) -> bool:
+    """Return whether a run learnt the values of every column from the records, and counted how many people have others."""
+    return all(row.origin == LEARNT and not row.most for row in rows if row.use and not row.is_filled)
 
 
 def _not_understood(project: Current) -> str:
