@@ -80,7 +80,7 @@ def check_quality(page: Page) -> None:
     expect(page.get_by_text(re.compile(r"(All|of the) 66 tables can be trusted")).first).to_be_visible()
     fill(page, "Good enough up to (%)", "100")
     expect(page.get_by_text("All 66 tables can be trusted").first).to_be_visible()
-    for title in ("Would a simpler way have done better?", "How far off is each table?"):
+    for title in ("Which of the 12 columns look odd?", "How far off is each table, beside", "Would a simpler way have done better?"):
         expect(page.locator("svg", has_text=title).first).to_be_visible()
 
     page.get_by_text("Pairs", exact=True).first.click()
@@ -212,7 +212,7 @@ def test_results_draw_hostile_names_as_text_and_true_values_without_a_way_out(
         assert page.locator("img[src=x]").count() == 0
         assert page.locator("strong", has_text="bold").count() == 0
     unfold(page, "Every table")
-    chart = page.get_by_test_id("stVegaLiteChart").last
+    chart = page.get_by_test_id("stVegaLiteChart").filter(has_text="How far off is each table")
     expect(chart.locator("svg")).to_contain_text(HOSTILE[0][:20])
     chart.hover()
     expect(page.get_by_role("button", name="Download as PNG").last).to_be_visible()

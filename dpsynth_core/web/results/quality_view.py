@@ -103,14 +103,15 @@ def _every_table(opened: OpenRun, head: Zoned[Headline], table: Zoned[pd.DataFra
     with fold:
         with st.container(horizontal=True, horizontal_alignment="right"):
             with_truth = curator_toggle()
+        shown = table
         if with_truth and (truth := truth_for(opened, opened.cliques)) is not None:
-            table = quality.marginal_table(report.statements(opened.release), truth)
+            shown = quality.marginal_table(report.statements(opened.release), truth)
             exact = quality.true_largest(report.statements(opened.release), truth)
             with frame.card("The true largest errors", exact.zone), st.container(horizontal=True, gap="small"):
                 for threshold, error in exact.value.items():
                     name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
                     st.metric(name, "–" if error != error else percent(error), help=_largest_help(threshold), width=170)
-        _trust(table)
+        _trust(shown)
         with st.container(border=True):
             show(charts.means, quality.means(head, table), name="means")
 
