@@ -212,7 +212,7 @@ class Release:
     def weights(self) -> NDArray[np.float64] | None:
         """The calibrated survey weight of each row; None if the plan has no weight column.
 
-        For two linked tables, households are in the order of `link.apart`.
+        For two linked tables, households are in the order of `link.split_pairs`.
         """
         codes = None if self.plan.weight is None else self.codes
         if codes is None:

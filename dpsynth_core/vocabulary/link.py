@@ -231,7 +231,7 @@ class Link:
                 yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
 
-def apart(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
+def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
     """Split pairs that `Link.records` made into households and members.
 
     Args:
