@@ -289,7 +289,7 @@ def _steps(column: Attribute, link: Link | None) -> tuple[Attribute, Integers, f
         column: The column of weights.
         link: The link of two tables; None for one table.
     """
-    return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.whole))
+    return _in_steps(column, STEPS if link is None else min(LINKED_STEPS, _MOST_RECORDS // link.records_each))
 
 
 def _view(plan: Asked, fine: SealedKernel, times: Integers, of_members: bool) -> SealedKernel:

@@ -340,7 +340,7 @@ class Plan:
     @property
     def records_each(self) -> int:
         """Number of records of the domain per written row: 1, or for two linked tables the records of pairs of one household."""
-        return 1 if self.link is None else self.link.whole
+        return 1 if self.link is None else self.link.records_each
 
     @cached_property
     def asked(self) -> Workload:

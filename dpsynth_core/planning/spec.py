@@ -27,7 +27,7 @@ from dpsynth_core.planning.unit_spec import Part, UnitSpec
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.sources import standins
 from dpsynth_core.sources.registry import KINDS, can_be_linked
-from dpsynth_core.vocabulary.link import whole
+from dpsynth_core.vocabulary.link import records_each
 
 MAX_ROWS = 20_000_000
 MAX_TABLES = 20
@@ -321,7 +321,7 @@ class Spec(Part):
             InputError: The number of rows per person is out of range.
         """
         if self.members is not None:
-            return Unit(self.unit.relation, whole(self.unit.max_rows_per_person), rows_may_not_count=True)
+            return Unit(self.unit.relation, records_each(self.unit.max_rows_per_person), rows_may_not_count=True)
         may_not_count = self.unit.person_column is not None or KINDS[self.data.kind].skips_rows
         return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 

@@ -61,7 +61,7 @@ class LinkedSource:
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Return the exact marginal over each clique: numbers of records of pairs.
 
-        A household is `Link.whole` records, divided among its pairs of members. See
+        A household is `Link.records_each` records, divided among its pairs of members. See
         `MarginalSource.counts`.
         """
         total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
@@ -73,10 +73,10 @@ class LinkedSource:
         return total
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return per cell the sum over households of whole * sqrt(share), in units of 1/ROOT_STEPS.
+        """Return per cell the sum over households of n * sqrt(share), in units of 1/ROOT_STEPS.
 
-        `whole` is `Link.whole`, and the share is the fraction of the household's records that are
-        in the cell. If `clique` has columns of members, only records in which these members exist
+        n is `Link.records_each`, and the share is the fraction of the household's records that are in
+        the cell. If `clique` has columns of members, only records in which these members exist
         are counted, and shares are fractions of these. Each household's term is rounded down. See
         `RootSource.roots`.
 
@@ -90,11 +90,12 @@ class LinkedSource:
         nobody = [self.domain[name].size - (name in self._link.swapped) for name in over]
         total = np.zeros(int(np.prod(sizes)), dtype=np.int64)
         for records, codes in self._records():
-            asked = codes.reshape(self._link.whole // records, -1, codes.shape[1])[:, :, places]  # by pair, then by household
+            asked = codes.reshape(self._link.records_each // records, -1, codes.shape[1])[:, :, places]  # by pair, then by household
             asked = asked[(asked[:, 0] < nobody).all(axis=1)]
             columns = zip(clique, asked.transpose(2, 0, 1), strict=True)
             cells = np.ravel_multi_index([groups[name].codes(one) if name in groups else one for name, one in columns], sizes)
-            roots = np.array([isqrt((ROOT_STEPS * self._link.whole) ** 2 * held // max(1, len(cells))) for held in range(len(cells) + 1)])
+            every = (ROOT_STEPS * self._link.records_each) ** 2
+            roots = np.array([isqrt(every * held // max(1, len(cells))) for held in range(len(cells) + 1)])
             alike, held = np.unique(cells + len(total) * np.arange(cells.shape[1]), return_counts=True)  # of each household apart
             np.add.at(total, alike % len(total), roots[held])
         return total.reshape(sizes)

@@ -1,10 +1,11 @@
 """Households and their members as one table: each household divided evenly among the ordered pairs of its members.
 
-A household of any size is `whole` records of that table: the household's columns, how many members it has, one member and another one. With
-k members each of the k (k - 1) ordered pairs is as many equal records; a single member is first in half of its records and second in the
-other half, beside a missing member; a household without members is as many records of two missing members. So members are exchangeable, a
-household has one weight in every table, and what one household changes is what one person with `whole` rows changes (Proposition 24). Of
-each member a record also says how many of the household have the same value in a column: pairs do not say how many members have a value.
+A household of any size is n = `records_each` records of that table: the household's columns, its number of members, one member and another
+member. With k members each of the k (k - 1) ordered pairs is as many equal records; a single member is first in half of its records and
+second in the other half, beside a missing member; a household without members is as many records of two missing members. So members are
+exchangeable, a household has one weight in every table, and what one household changes is what one person with n rows changes (Proposition
+24). Of each member a record also says how many of the household have the same value in a column: pairs do not say how many members have a
+value.
 
 Public: domains, rules (`across`) and a limit. It says how codes of two tables become records, and knows no table.
 """
@@ -36,7 +37,7 @@ MOST = 10
 Codes = NDArray[np.int32]
 
 
-def whole(most: int) -> int:
+def records_each(most: int) -> int:
     """Return the number of records that a household is divided into: lcm(2, k (k - 1) for all k up to `most`).
 
     Args:
@@ -95,7 +96,7 @@ class Link:
         return cls(households, members, most, (*zeros, *alone), numbers)
 
     def __post_init__(self) -> None:
-        whole(self.most)
+        records_each(self.most)
         for domain in (self.households, self.members):
             for wrong, what in ((domain.impossible, "combinations that cannot occur"), (domain.unknown, "values that are to be learnt")):
                 if wrong:
@@ -165,16 +166,16 @@ class Link:
         return np.min_scalar_type(max(attribute.size for attribute in self.domain))
 
     @property
-    def whole(self) -> int:
+    def records_each(self) -> int:
         """The number of records of a household."""
-        return whole(self.most)
+        return records_each(self.most)
 
     @property
     def times(self) -> NDArray[np.int64]:
         """The weight of records, by number of members, with which each member counts as much as a household.
 
-        A member of a household of k > 1 is the first one in `whole` / k records, a single member in
-        half of the `whole` records.
+        A member of a household of k > 1 is the first one in `records_each` / k records, a single
+        member in half of them.
         """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
@@ -228,7 +229,7 @@ class Link:
             places = [np.column_stack([there[:, place], alike[:, place]]) for place in range(size)]
             pairs = list(permutations(places, 2)) if size > 1 else [(*places, absent), (absent, *places)] if size else [(absent, absent)]
             if len(chosen):
-                yield self.whole // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
+                yield self.records_each // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
 
 def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:

@@ -210,7 +210,8 @@ def test_noise_of_a_run_is_in_households(place: str) -> None:
     run = finished_run(place)
     shown = open_page("mechanism", place).dataframe[0].value
     of_records = [event.sigma for event in runs.events(LOCAL_OWNER, run.id) if event.kind == "measured"]
-    assert sorted(shown["sigma"]) == pytest.approx([sigma / link.whole(run.spec.unit.max_rows_per_person) for sigma in sorted(of_records)])
+    each = link.records_each(run.spec.unit.max_rows_per_person)
+    assert sorted(shown["sigma"]) == pytest.approx([sigma / each for sigma in sorted(of_records)])
 
 
 def test_results_have_both_tables_every_kind_of_error_and_questions(place: str) -> None:

@@ -94,7 +94,7 @@ def test_a_household_of_any_size_tells_no_more_than_it_is_charged_for(
     tmp_path: Path, relation: str, clique: Clique, members: tuple[int, ...], operation: str
 ) -> None:
     before: list[Home] = [(0, (0, 0))] if relation == "replace" else []
-    unit = Unit(relation, LINK.whole, rows_may_not_count=True)
+    unit = Unit(relation, LINK.records_each, rows_may_not_count=True)
     assert not audited(tmp_path, unit, (before, [(1, members)]), clique, operation)
 
 
@@ -102,6 +102,6 @@ def test_a_household_of_any_size_tells_no_more_than_it_is_charged_for(
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_household_at_half_its_price_is_found(tmp_path: Path, members: tuple[int, ...], operation: str) -> None:
     """Power: mu is twice what is claimed (`test_operations.test_how_much_a_build_sees` says from where on that is seen)."""
-    unit = Unit("add-remove", LINK.whole, rows_may_not_count=True)
-    half = Unit("add-remove", LINK.whole // 2, rows_may_not_count=True)
+    unit = Unit("add-remove", LINK.records_each, rows_may_not_count=True)
+    half = Unit("add-remove", LINK.records_each // 2, rows_may_not_count=True)
     assert audited(tmp_path, unit, ([], [(1, members)]), ("region", "members"), operation, half)

@@ -180,7 +180,7 @@ def _linked(rng: random.Random) -> Family:
                 counted[tuple(pair)] += records
         return counted
 
-    return _compared(layouts[0], tables, read, most=LINK.whole, also=layouts[1])
+    return _compared(layouts[0], tables, read, most=LINK.records_each, also=layouts[1])
 
 
 def _dealt(records: Sequence[Record], layout: Layout) -> Table:

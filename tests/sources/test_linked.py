@@ -53,7 +53,7 @@ def test_no_neighbour_is_further_than_a_person_with_as_many_rows(relation: str, 
     """Every marginal, of every household next to none and next to every other: counts add up over households, so that the others, of whom
     there are two here, change nothing."""
     link = Link(HOUSEHOLDS, MEMBERS, most)
-    unit = Unit(relation, link.whole, rows_may_not_count=True)
+    unit = Unit(relation, link.records_each, rows_may_not_count=True)
     cliques = list(subsets(link.domain.names))
     others: tuple[Household, ...] = ((0, (1, 0)), (1, ()))
     alone = {one: made((*others, one), most).counts(cliques) for one in possible(most)}
@@ -72,7 +72,7 @@ def test_no_neighbour_is_further_in_sums_of_roots_than_is_charged_for(relation: 
     """As above, in whole steps, over values and over groups of them; and some are nearly as far."""
     link = Link(HOUSEHOLDS, MEMBERS, most)
     groups = {"few": Groups("few", NUMBER, (0, 0, *[1] * (most - 1))), "some": Groups("some", "sex", (0, 1, 1))}
-    charged = ROOT_STEPS * Unit(relation, link.whole, rows_may_not_count=True).marginal_l2
+    charged = ROOT_STEPS * Unit(relation, link.records_each, rows_may_not_count=True).marginal_l2
     others: tuple[Household, ...] = ((0, (1, 0)), (1, ()))
     grouped = [("few",), ("some",), ("few", "some"), ("region", "few"), ("few", "sex of another"), ("some", "sex of another")]
     for clique in (*subsets(link.domain.names, 1), *grouped):
@@ -120,8 +120,8 @@ def test_a_household_is_as_many_records_whatever_its_size(most: int) -> None:
     link = Link(HOUSEHOLDS, MEMBERS, most)
     for household in possible(min(most, 3)):
         counts = made((household,), most).counts([(), (NUMBER,)])
-        assert counts[()] == link.whole
-        assert counts[(NUMBER,)][min(len(household[1]), most)] == link.whole
+        assert counts[()] == link.records_each
+        assert counts[(NUMBER,)][min(len(household[1]), most)] == link.records_each
 
 
 def test_pairs_are_ordered_and_of_different_members() -> None:
@@ -162,7 +162,7 @@ def test_what_counts_of_a_household_depends_on_its_own_rows_alone() -> None:
 @pytest.mark.parametrize("counts", [0, 1])
 def test_a_table_without_rows_counts_nothing(counts: int) -> None:
     empty = source([("a", "0")] * counts, [])
-    assert empty.counts([()])[()] == counts * Link(HOUSEHOLDS, MEMBERS, 2).whole
+    assert empty.counts([()])[()] == counts * Link(HOUSEHOLDS, MEMBERS, 2).records_each
 
 
 def test_a_missing_key_is_named(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_what_does_not_count_is_what_the_source_leaves_out(tmp_path: Path) -> No
     assert (found.zone, found.value) == (Zone.CURATOR, LinkCheck(repeated=1, orphans=1, beyond=1))
     assert [sentence.split(" ", 1)[0] for sentence in found.value.sentences()] == ["1", "1", "1"]
     link = Link(Domain.from_json({"region": 2}), Domain.from_json({"sex": 2}), 2)
-    sizes = LinkedSource(link, first, second, "id").counts([(NUMBER,)])[(NUMBER,)] // link.whole
+    sizes = LinkedSource(link, first, second, "id").counts([(NUMBER,)])[(NUMBER,)] // link.records_each
     assert np.array_equal(sizes, [0, 1, 1])  # of two households, with the members that are left
 
 

@@ -165,7 +165,7 @@ def test_members_find_their_household_whatever_the_type_of_the_key(tmp_path: Pat
         tables.append(opened(path, TableFormat(kind)))
     link = Link(DOMAIN, Domain((Attribute.categorical("sex", ["f", "m"]),)), 2)
     counts = LinkedSource(link, tables[0], tables[1], "k").counts([("members",)])[("members",)]
-    assert (counts // link.whole).tolist() == [0, 2, 0]
+    assert (counts // link.records_each).tolist() == [0, 2, 0]
 
 
 ODD = {

@@ -105,7 +105,7 @@ class Quantile(MeasuredCriterion):
 
     @override
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
-        return replace(self, each=link.whole)
+        return replace(self, each=link.records_each)
 
     @override
     def sentence(self, domain: Domain) -> str:

@@ -48,7 +48,7 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
         certificate: The certificate of these tables, or None.
     """
     domain = _households(link)
-    told = [_scaled(one, 1 / link.whole) for one in measurements if set(one.clique) <= set(domain.names)]
+    told = [_scaled(one, 1 / link.records_each) for one in measurements if set(one.clique) <= set(domain.names)]
     rows = None if codes is None else split_pairs(link, codes.codes)[0]
     every = _limits(link, certificate)
     limits = {clique: limit for clique, limit in every.items() if set(clique) <= set(domain.names)}
@@ -169,7 +169,7 @@ def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
     values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))
     somebody = values[tuple(slice(domain[name].size) for name in others)]  # nobody's cell is the last
     return _scaled(replace(one, clique=others, values=np.asarray(somebody), sigma=one.sigma * _norm(weights),
-                           rounding=one.rounding * _norm(weights) ** 2), 1 / link.whole)  # fmt: skip
+                           rounding=one.rounding * _norm(weights) ** 2), 1 / link.records_each)  # fmt: skip
 
 
 def _norm(weights: NDArray[np.float64]) -> float:

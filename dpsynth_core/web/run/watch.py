@@ -154,7 +154,7 @@ def _progress(run: Run) -> None:
     Nothing is drawn before the first measurement.
     """
     steps = runs.events(session.current().owner, run.id)
-    taken = measured(steps, run.rho, link.whole(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
+    taken = measured(steps, run.rho, link.records_each(run.spec.unit.max_rows_per_person) if run.spec.members else 1)
     if chooses(steps):
         said = st.column_config.TextColumn("What it did", width="large", help=_SEARCHES)
         columns = {"round": st.column_config.NumberColumn("Round", width=70), "said": said}

@@ -55,7 +55,7 @@ def test_intervals_of_members_and_households_hold_as_often_as_they_say() -> None
     rng, held = np.random.default_rng(5), 0
     old, north = np.mean(members[:, 0] >= 2), np.sum(households[:, 0] == 1)
     for _ in range(200):
-        noisy = measured(codes, 40.0 * LINK.whole, rng)
+        noisy = measured(codes, 40.0 * LINK.records_each, rng)
         mine, theirs = (view(LINK, None, noisy, None) for view in (linked.of_members, linked.of_households))
         share = answer(mine, Question(SHARE, cells={"age": (2, 3)})).stated
         people, homes = (answer(known, Question(COUNT, among={"region": (1,)})).stated for known in (mine, theirs))
