@@ -97,7 +97,7 @@ def made_once(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the file while the body runs; other threads and processes wait for it.
 
     The file is created if needed and stays. If the process ends, its lock is released.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dpsynth_core.foundation.documents import check_path
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.foundation.private_files import alone, private_directory, private_file, sync
+from dpsynth_core.foundation.private_files import locked, private_directory, private_file, sync
 from dpsynth_core.store.home import home
 
 GENESIS = "0" * 64
@@ -87,7 +87,7 @@ def advancing(to: Head) -> Iterator[None]:
     The new file is written aside before the body, and put in place after it. If the body raises,
     the old file stays.
     """
-    with alone(head_file().with_suffix(".lock")):
+    with locked(head_file().with_suffix(".lock")):
         aside = head_file().with_suffix(".next")
         with private_file(aside) as stream:
             stream.write(_content(to))

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from dpsynth_core.bundle.pack import pack
-from dpsynth_core.foundation.private_files import alone, private_directory, private_file
+from dpsynth_core.foundation.private_files import locked, private_directory, private_file
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
 from dpsynth_core.store import in_process, spools
@@ -46,7 +46,7 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
     A process that makes the same plan meanwhile waits, and then finds the release as an `earlier`
     one, so that it is charged once.
     """
-    return alone(private_directory(home() / "releases") / f".{plan.spec.digest()}.lock")
+    return locked(private_directory(home() / "releases") / f".{plan.spec.digest()}.lock")
 
 
 def earlier(plan: Plan) -> Path | None:
