@@ -94,8 +94,7 @@ class LinkedSource:
             asked = asked[(asked[:, 0] < nobody).all(axis=1)]
             columns = zip(clique, asked.transpose(2, 0, 1), strict=True)
             cells = np.ravel_multi_index([groups[name].codes(one) if name in groups else one for name, one in columns], sizes)
-            every = (ROOT_STEPS * self._link.records_each) ** 2
-            roots = np.array([isqrt(every * held // max(1, len(cells))) for held in range(len(cells) + 1)])
+            roots = np.array([isqrt((ROOT_STEPS * self._link.records_each) ** 2 * n // max(1, len(cells))) for n in range(len(cells) + 1)])
             alike, held = np.unique(cells + len(total) * np.arange(cells.shape[1]), return_counts=True)  # of each household apart
             np.add.at(total, alike % len(total), roots[held])
         return total.reshape(sizes)
