@@ -190,7 +190,7 @@ def one_table(
     beside: Zoned[pd.DataFrame] | None = None,
     in_sight: Sequence[float] = (),
 ) -> Drawing:
-    """Draw the error of one table against epsilon: a thin line per mechanism, and a shade up to AIM's bound of one of them.
+    """Draw the error of one table against epsilon: a thin line per mechanism, and for one mechanism a shade up to AIM's bound.
 
     Args:
         zoned: Rows of one table, from `tradeoffs.curves.of_every_setting`.

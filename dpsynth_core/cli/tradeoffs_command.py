@@ -115,7 +115,11 @@ def _swept(text: str | None) -> Swept | None:
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:
-    """Return numbers that are separated by commas. Raises InputError, about `option`, if one of them is none."""
+    """Return the numbers in a text, which are separated by commas.
+
+    Raises:
+        InputError: An entry is not a number; the error names `option`.
+    """
     read = [number(word.strip()) for word in text.split(",")]
     if not all(isinstance(value, int | float) for value in read):
         raise InputError(option, f"{shown(text)} is no list of numbers", "separate numbers by commas, such as 0.1,1,10")

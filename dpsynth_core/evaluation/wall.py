@@ -86,7 +86,11 @@ def _picture(evidence: Evidence, name: str) -> dict[str, Any]:
 
 
 def _side_by_side(count: Float, outside: NDArray[np.bool_], ordered: bool) -> tuple[Float, Float]:
-    """Return the ends of bars of one width: in code order or the largest first, and those of other and missing values last."""
+    """Return (left ends, right ends) of bars of one width, from 0 to 1.
+
+    Bars are in code order if `ordered`, else the largest comes first. Bars of other and missing
+    values come last.
+    """
     order = np.arange(len(count)) if ordered else np.lexsort((-count, outside))
     slot = 1 / max(_SLOTS, len(count))
     left = np.empty(len(count))
@@ -95,7 +99,10 @@ def _side_by_side(count: Float, outside: NDArray[np.bool_], ordered: bool) -> tu
 
 
 def _on_an_axis(start: Float, end: Float, outside: NDArray[np.bool_]) -> tuple[Float, Float]:
-    """Return the ends of bars on an axis of numbers; those of other and missing values stand to the right of it."""
+    """Return (left ends, right ends) of bars on an axis of numbers, from 0 to 1.
+
+    Bars of other and missing values stand to the right of the axis.
+    """
     low, high = np.nanmin(start), np.nanmax(end)
     room = 1 - outside.sum() * (_BESIDE + _GAP)
     beside = room + _GAP + (_BESIDE + _GAP) * (np.cumsum(outside) - 1)

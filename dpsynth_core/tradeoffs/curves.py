@@ -171,7 +171,7 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a curve stays within a limit.
+    """The values of epsilon at which a curve stays within a limit.
 
     Attributes:
         start: The smallest epsilon from which on the error stays within the limit: 0 if it does at

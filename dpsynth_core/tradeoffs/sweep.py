@@ -72,7 +72,7 @@ class Point:
 
     @property
     def setting(self) -> tuple[str, float | None, float, int]:
-        """What the repeats of the trial share: mechanism, value of the swept setting, epsilon, and number of tables."""
+        """The key that repeats of the trial share: (mechanism, value of the swept setting, epsilon, number of tables)."""
         return self.mechanism, self.value, self.epsilon, self.size
 
 

@@ -217,7 +217,7 @@ def _range(frame: pd.DataFrame, bounded: str, limit: float | None) -> tuple[floa
 
 
 def _points_of(releases: tuple[Beside, ...], marginal: str) -> Zoned[pd.DataFrame] | None:
-    """Return the points of one table of finished releases; None if none of them measured it."""
+    """Return the points of one table of finished releases; None if no release measured the table."""
     tables = [one.tables for one in releases]
     if not tables:
         return None
