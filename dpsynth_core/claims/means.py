@@ -8,11 +8,13 @@ rows are right T is near 0, so that the precision of N hardly matters; where peo
 the column's part. Values are distinguished as finely as needed: one by one, or by a grid of `_GRID` cells and the measured parts of the
 column's cells. What the grid leaves open moves T by N b at most, b half of its widest cell over w.
 
-**The noisy tables.** They say something of T as well. Y, the minimum-variance mean of all noisy tables that contain the column, has
-independent noise of deviation s in each of k cells. Let R be the number of records, public or an estimate with deviation r. For weights f
-of the cells with the mean f', f.Y is replaced by (f - f').Y + f' R, which uses what is known of the sum of all cells. The first term has no
-noise in common with R (where R was estimated from the same tables, a minimum-variance mean of their sums, the noise of a sum and that of a
-difference of independent cells of equal variance are uncorrelated), so that for weights f and g
+**The noisy tables.** They say something of T as well. Y, the first noisy table that contains the column, summed over its other columns, has
+independent noise of deviation s in each of k cells; that noise is independent of all that the mechanism knew when it chose the table. Later
+tables are left out: whether AIM measures a column again depends on the noise of the first, and their mean is off by more than it says. Let
+R be the number of records, public or an estimate with deviation r. For weights f of the cells with the mean f', f.Y is replaced by
+(f - f').Y + f' R, which uses what is known of the sum of all cells. The first term has no noise in common with R (where R was estimated
+from the same tables, a minimum-variance mean of their sums, the noise of a sum and that of a difference of independent cells of equal
+variance are uncorrelated), so that for weights f and g
 
     Cov(f, g) = s^2 (f - f').(g - g') + f' g' r^2.
 
@@ -28,9 +30,8 @@ L = (1 - x) S + x l.Y and U = (1 - x) S + x u.Y have E L - (1 - x) N b <= T <= E
 number and the tables' are weighed by their precisions. Fieller's set (`statistics.intervals.fieller`) has a lower end for L / N that is
 above E L / N with probability 2.5 % at most, and an upper end likewise for U, so that the interval from m + w (lower end of L / N) - w (1 -
 x) b to m + w (upper end of U / N) + w (1 - x) b holds with 95 % confidence or more, wherever the values are in their cells. Normal noise is
-taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone. As every interval from noisy tables, it
-holds as far as the choice of the measured tables does not depend on their noise (`statistics.totals.known_total`): `benchmarks/means.py`
-counts how often it does. Measurements whose noise is not independent (`Measurement.spread`) get no weight.
+taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone. `benchmarks/means.py` counts how often
+intervals hold. Measurements whose noise is not independent (`Measurement.spread`) get no weight.
 
 Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A column whose bounds cut values says so
 (`cut_to`). A column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that
@@ -64,6 +65,7 @@ from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import of_form
 from dpsynth_core.vocabulary.measurement import ROUNDING, Measurement
 from dpsynth_core.vocabulary.ranges import cut_to
+from dpsynth_core.vocabulary.released import combined
 from dpsynth_core.vocabulary.rows import one_table
 
 _GRID = 20_000
@@ -350,7 +352,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
-        return self._measure(plan, kernel, final, {one.name: final.released.measured((one.name,)) for one in plan.domain if one.is_number})
+        return self._measure(plan, kernel, final, {one.name: _first(final, one.name) for one in plan.domain if one.is_number})
 
     def _measure_as_before(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
         """Return the means as versions stated them that did not use the noisy tables: `tables` is None."""
@@ -386,6 +388,16 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     @override
     def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:
         return [sentence(plan.domain[one.column], one) for one in stated]
+
+
+def _first(final: Final, name: str) -> Measurement | None:
+    """Return the counts of a column from the first measurement that contains it.
+
+    Its noise is independent of all that was known when it was taken. Whether a mechanism measures the
+    column again can depend on this noise, so that later measurements would bias the mean.
+    """
+    first = next((one for one in final.released.measurements if name in one.clique), None)
+    return None if first is None else combined([first], (name,))
 
 
 def near(column: Attribute, one: MeanMeasured) -> bool | None:
