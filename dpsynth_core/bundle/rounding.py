@@ -34,7 +34,12 @@ def same(ours: str, theirs: str) -> bool:
 
 
 def rounded(ours: str, theirs: str) -> bool:
-    """Return whether two texts are equal if numbers may also differ by one in their last written digit."""
+    """Return whether two texts are equal except for the rounding of numbers.
+
+    Besides what `same` allows, a number with decimals may differ by one in its last decimal, if
+    both have as many decimals, and at least `_READABLE` digits or a per cent sign. Whole numbers
+    and numbers with an exponent may not.
+    """
     return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))
 
 

@@ -99,15 +99,19 @@ def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
 
 def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
-    """Read a bundle from a ZIP. The archive stays open as long as the bundle exists.
+    """Read a bundle from a ZIP.
+
+    Every file is unpacked once, for its digest. The archive stays open for later reads, so a stream
+    must not be closed while the bundle is in use.
 
     Args:
         place: The ZIP, as a path or a stream.
-        limit: Largest size of all files together, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes.
 
     Raises:
-        InputError: It is not a bundle.
+        InputError: It is not a bundle, or it is damaged.
         CapacityError: It has too many or too large files.
+        PermissionError: The file may not be read.
     """
     try:
         archive = zipfile.ZipFile(place)

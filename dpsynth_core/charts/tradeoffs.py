@@ -163,10 +163,11 @@ def by_setting(zoned: Zoned[pd.DataFrame], measure: Metric | Cost, tables: int, 
 
 
 def _needs(cost: Cost, values: pd.Series) -> dict[str, Any]:
-    """Return title, scale and axis of what trials need.
+    """Return the title, scale and axis for the time or the memory that trials need.
 
-    Memory begins at 0, because a part of it is the program's. Time is logarithmic, over a factor of
-    `_LEAST_FACTOR` or more, so that what differs by chance alone lies close together.
+    The axis of memory begins at 0, because a part of the memory is the program's own. Time is
+    logarithmic, and its axis spans a factor of `_LEAST_FACTOR` or more, so that times that differ
+    by chance alone lie close together.
 
     Args:
         cost: What trials need.
@@ -190,7 +191,9 @@ def one_table(
     beside: Zoned[pd.DataFrame] | None = None,
     in_sight: Sequence[float] = (),
 ) -> Drawing:
-    """Draw the error of one table against epsilon: a thin line per mechanism, and for one mechanism a shade up to AIM's bound.
+    """Draw the error of one table against epsilon, with a thin line for each mechanism.
+
+    For the mechanism `bounded`, the area between its line and AIM's bound is shaded.
 
     Args:
         zoned: Rows of one table, from `tradeoffs.curves.of_every_setting`.
@@ -198,7 +201,7 @@ def one_table(
         bounded: Title of the mechanism whose bound is shaded; "" for none.
         threshold: Largest acceptable error, as a share of people.
         beside: Rows of the same table, from `tradeoffs.curves.release_tables`; None for none.
-        in_sight: Further errors that the error axis must include, such as those of other tables.
+        in_sight: Further errors that the error axis must include, for example of other tables.
     """
     frame = zoned.value
     order, label = list(dict.fromkeys(frame["mechanism"])), str(frame["marginal"].iloc[0])
@@ -307,7 +310,7 @@ def _with_chosen(frame: pd.DataFrame, chosen: Setting | None) -> pd.DataFrame:
 def _curves(
     frame: pd.DataFrame, zoned: Zoned[pd.DataFrame], metric: Metric, x: alt.X, in_sight: Sequence[float] = (), along: str = ""
 ) -> list[alt.Chart]:
-    """Draw the mean error of each setting as a line with points, and a band from the least to the largest.
+    """Draw each setting's mean error as a line with points, and a band from least to largest error.
 
     Args:
         frame: The settings to draw.
@@ -315,8 +318,8 @@ def _curves(
         metric: The measure of error.
         x: The horizontal axis.
         in_sight: Further errors that the error axis must include.
-        along: Column in whose order a line joins its points; "" for that of the horizontal axis.
-            With another order there is an upright line for each point instead of a band.
+        along: Column in whose order a line joins its points; "" for the order of the horizontal
+            axis. With another order there is an upright line for each point instead of a band.
     """
     mechanisms = list(dict.fromkeys(zoned.value["mechanism"]))
     colour = alt.Color("mechanism:N", scale=alt.Scale(domain=mechanisms), legend=_LEGEND)

@@ -177,10 +177,11 @@ class Final:
 
     @cached_property
     def tables(self) -> dict[Clique, NDArray[np.float64]]:
-        """The published marginals of the workload, as fractions, made from rows and noisy tables alone.
+        """The published marginals of the workload, as fractions of the rows.
 
-        If the mechanism publishes a rule or a check instead of tables, they are the marginals that
-        it measured.
+        Without rows they are noisy tables over the released total: cells can be negative, and a
+        clique that no measurement contains is left out. If the mechanism publishes a rule or a
+        check instead of tables, the cliques of its measurements replace those in the workload.
         """
         if self.plan.mechanism.card.publishes_tables:
             return self.released.published(self.plan.workload.cliques)

@@ -165,7 +165,9 @@ class Columns:
         return math.fsum(raised) / len(distances)
 
     def _spread(self, published: Mapping[Clique, Array], left: Mapping[str, _Left]) -> float:
-        """Return an upper bound of the standard deviation of the mean L1 distance over draws of the columns' noise.
+        """Return an upper bound of the standard deviation of the mean L1 distance, as a fraction.
+
+        The mean is over the published tables, the deviation over draws of the noise in the columns.
 
         Args:
             published: The published tables; only their cliques are used.

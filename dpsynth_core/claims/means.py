@@ -13,15 +13,15 @@ independent noise of deviation s in each of k cells; that noise is independent o
 tables are left out: whether AIM measures a column again depends on the noise of the first, and their mean is off by more than it says. Let
 R be the number of records, public or an estimate with deviation r. For weights f of the cells with the mean f', f.Y is replaced by
 (f - f').Y + f' R, which uses what is known of the sum of all cells. The first term has no noise in common with R (where R was estimated
-from the same tables, a minimum-variance mean of their sums, the noise of a sum and that of a difference of independent cells of equal
+from the same tables, a minimum-variance mean of their sums, the noise of a sum and the noise of a difference of independent cells of equal
 variance are uncorrelated), so that for weights f and g
 
     Cov(f, g) = s^2 (f - f').(g - g') + f' g' r^2.
 
-Where values lie in a cell no table says. Nothing is assumed of it: the weights u of the upper ends of all cells, (upper end - m) / w, give
-a sum of the expectation T or more, the weights l of the lower ends one of T or less. Cells of one value have l = u. The estimate takes for
-each cell the mean of its numbers as it was measured inside, or its only value. That measured mean has noise, and needs no interval of its
-own, because it moves the estimate alone and not the ends of the interval.
+No table says where values lie in a cell, and nothing is assumed about it: the weights u of the upper ends of all cells,
+(upper end - m) / w, give a sum of the expectation T or more, the weights l of the lower ends one of T or less. Cells of one value have
+l = u. The estimate takes for each cell the mean of its numbers as it was measured inside, or its only value. That measured mean has noise,
+and needs no interval of its own, because it moves the estimate alone and not the ends of the interval.
 
 **Both together.** The two sums have independent noise. They are weighed by their precisions, one over the variance of the noise, where
 cells leave nothing open. Otherwise the weight x of the tables makes the interval narrowest (`narrowest`), where cells leave N b open, and N
@@ -158,7 +158,11 @@ class _Column:
 
     @property
     def left_open(self) -> float:
-        """How far the people's mean may be from that of the numbers that represent cells, over the width, if shares are the rows'."""
+        """Half the distance of two means that the rows' cell shares allow, over the column's width.
+
+        One mean has all people of a cell at its lowest number, the other at its highest. The result
+        is 0 if each cell has one value.
+        """
         low, high = self.cell_ends
         return float(self.shares @ (high - low)) / 2 / self.width if not one_value_each(self.own) else 0.0
 

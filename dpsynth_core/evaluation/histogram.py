@@ -121,13 +121,13 @@ def _number(edge: float) -> str:
 
 
 def quantiles(attribute: Attribute, counts: Float, shares: Sequence[float], inside: Inside | None = None) -> tuple[float, ...]:
-    """Return numbers of a column of bins below which given shares of its values lie; () without values.
+    """Return the quantiles of a column of bins at given shares; () without values.
 
     Values are spread evenly in a cell, or in each of its parts where these are known.
 
     Args:
         attribute: The column.
-        counts: Released counts or shares by cell; those of other and missing values are left out.
+        counts: Released counts or shares by cell; cells of other and missing values are left out.
         shares: The shares, from 0 to 1.
         inside: The released distribution of numbers inside the cells.
     """

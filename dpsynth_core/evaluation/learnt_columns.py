@@ -1,4 +1,7 @@
-"""What a run learnt of each column, from its released noisy counts: the values, and how many people have none of them."""
+"""The values that a run learnt of each column, and the share of people with other values.
+
+Both follow from released noisy counts.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,12 @@ class LearntColumn:
 
     @property
     def is_learnt(self) -> bool:
-        """True if there are values or several bins, and more people surely have one of them than another value."""
+        """True if surely more people have a learnt value than another value.
+
+        There must be at least one value, and at least two bins for a column of numbers. Surely: the
+        difference of the two shares exceeds half the width of its 95 % interval, with the noise of
+        both taken as independent. If other values have no cell, their share counts as 0.
+        """
         if self.attribute.values < (2 if self.attribute.is_number else 1):
             return False
         others = Share(0.0, 0.0) if self.outside is None else self.outside
@@ -61,7 +69,11 @@ class LearntColumn:
 
     @property
     def is_doubtful(self) -> bool:
-        """True if the column is learnt, but so many people have another value that it deserves a look."""
+        """True if the column is learnt, but surely a share above `NOTABLE` has another value.
+
+        Surely: the lower end of the 95 % interval of `outside` is above `NOTABLE`. False if other
+        values have no cell, because their number is then unknown.
+        """
         return self.is_learnt and self.outside is not None and self.outside.value - self.outside.within > NOTABLE
 
 

@@ -302,11 +302,11 @@ class Headline:
 def mean_limit(statements: Zoned[Statements], labels: Collection[str]) -> Zoned[float]:
     """Return the limit of the mean error over some tables, as a share of people in a wrong cell.
 
-    With a certificate it is a 95 % upper bound of the mean error. Else it is the mean of the tables'
-    own 95 % bounds, which bounds the mean error only where all of them hold: how often that is
-    depends on how their failures go together, which nothing says. Of k tables, it is 1 - 0.05 k at
-    least. It is NaN where no table is bounded, and for all tables of the workload the headline's
-    `mean_limit`.
+    With a certificate it is a 95 % upper bound of the mean error. Else it is the mean of the
+    tables' own 95 % bounds, which bounds the mean error only where every table's bound holds. For k
+    tables that has a probability of at least 1 - 0.05 k; the exact probability is unknown, because
+    it depends on how the failures of the bounds are related. The limit is NaN where no table is
+    bounded, and for all tables of the workload it is the headline's `mean_limit`.
 
     Args:
         statements: The release's statements.
@@ -508,8 +508,8 @@ def pair_map(statements: Zoned[Statements]) -> Zoned[pd.DataFrame]:
 
     Returns:
         A frame with one row per ordered pair: row and column (names), limit (95 % bound as a share
-        of people; NaN where no table contains the pair, or a column of it is unread), and basis (how
-        the limit is known, in words).
+        of people; NaN where no table contains the pair, or one of its columns is unread), and basis
+        (how the limit is known, in words).
     """
     return combine(_pair_map, statements)
 

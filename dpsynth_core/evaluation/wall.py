@@ -39,8 +39,8 @@ def bars(evidence: Zoned[Evidence], columns: Sequence[str]) -> Zoned[pd.DataFram
         the rows, or as measured without rows), left and right (shares of the picture's width),
         height (share of its height), low and high (the 95 % interval of the noisy count on the same
         scale, NaN where it was not measured), outside (of other or missing values), and stick (too
-        narrow for a width). The area of a bar of numbers that is no stick is in proportion to its
-        count. A column of which nothing is known has no bars.
+        narrow for a width). The area of a bar of numbers is in proportion to its count, except for
+        a stick. A column without any released count has no bars.
     """
     return combine(lambda known: _bars(known, columns), evidence)
 

@@ -260,10 +260,10 @@ def _numbers(alike: Mapping[str, Model], link: Link, sizes: Ints) -> Iterator[Nu
 
 
 def _weight(values: NDArray[np.float64], tables: int) -> float:
-    """Return the weight of a table in refinement, 1e5 / (tables * sum of values).
+    """Return the weight of a table in refinement: 1e5 / (tables * max(1, sum of values)).
 
-    With it, all kinds of tables weigh the same, and so do all tables of a kind, regardless of their
-    sums.
+    Weight times sum is 1e5 / tables for every table with a sum of 1 or more. So all kinds of tables
+    count the same, and so do all tables of one kind.
 
     Args:
         values: Counts of the table.

@@ -282,13 +282,14 @@ class SizeOracle:
         return answers
 
     def pairs_fitting(self, cliques: Iterable[int], limit: float) -> NDArray[np.bool_]:
-        """Return whether each pair of attributes fits the limit together with `cliques`, as in `fitting`.
+        """Return whether cliques and each pair of attributes are known to fit into a junction tree.
 
-        No new elimination order is tried. Pairs inside one of the cliques are True.
+        Pairs inside one of the cliques are True, even above the limit. For other pairs only the
+        present elimination order is used: False does not exclude that another order fits.
 
         Args:
             cliques: The measured cliques as masks.
-            limit: Largest number of cells.
+            limit: Largest number of cells of the whole tree.
 
         Returns:
             A flat array; the pair of attributes a and b is at a * attributes + b.

@@ -189,19 +189,19 @@ def _cross_table(table: pd.DataFrame, names: list[str], field: str) -> pd.DataFr
 
 
 def _cells(levels: list[tuple[Hashable, pd.Index[Any]]], numbers: Any, names: list[str], field: str) -> pd.DataFrame:
-    """Return lines, each with a label of every level and a count.
+    """Return counts as lines: for each count, a label of every level, and the column `count`.
 
     Args:
-        levels: For each column of the table, its name (None if it has none) and a label for each
-            count.
-        numbers: The counts.
-        names: The columns that the table is given for; the one that no level names is used for a
-            level without a name.
+        levels: For each axis of the table that the caller gave, its name (None if it has none) and
+            its label for each count.
+        numbers: The counts, in the order of the labels.
+        names: The columns that the table is given for. If exactly one level has no name, and
+            exactly one of these names belongs to no level, the level gets that name.
         field: The name of the table in errors.
 
     Raises:
-        InputError: A level has no name that can be inferred, a name is repeated, or a label is not
-            a single value.
+        InputError: A level stays without a name, a name is repeated, or a label is not a single
+            value.
     """
     found = [None if name is None else str(name) for name, _ in levels]
     open_names = [name for name in names if name not in found]

@@ -127,7 +127,10 @@ class Power:
 
     @property
     def light(self) -> Light:
-        """The outlook of the plan: GREEN if enough tables should be good, RED if it is hopeless or useless, else AMBER."""
+        """The outlook of the plan.
+
+        GREEN if the plan is `enough`; otherwise RED if it is `hopeless` or `useless`, else AMBER.
+        """
         return Light.GREEN if self.enough else Light.RED if self.hopeless or self.useless else Light.AMBER
 
     @property

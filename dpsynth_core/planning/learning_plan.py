@@ -28,7 +28,7 @@ _MOST_NAME = 180
 
 
 def learning_spec(planned: Mapping[str, Any], name: str, columns: Sequence[Attribute], epsilon: float) -> Spec:
-    """Return the spec of a run that learns the values of columns and counts them, and measures nothing else.
+    """Return the spec of a run that only learns the values of columns and counts them.
 
     Args:
         planned: The spec of the release that is planned, as JSON; it may lack everything that comes
@@ -38,7 +38,7 @@ def learning_spec(planned: Mapping[str, Any], name: str, columns: Sequence[Attri
         epsilon: Epsilon of the run, charged on top of the planned release.
 
     Raises:
-        InputError: There is no column to learn, or a field is wrong.
+        InputError: `columns` is empty, or a field is wrong.
     """
     if not columns:
         raise InputError("domain", "no column has values to be learnt", "choose the columns whose values you do not know")

@@ -82,7 +82,10 @@ class Shares:
 
     @property
     def slack(self) -> float:
-        """The delta that an attacker's odds get in addition to rho: twice the delta reserved for steps that need their own."""
+        """The `slack` of this budget in `privacy.attacker`, a probability: twice `delta`.
+
+        It is 0 for most plans.
+        """
         return 2 * self.delta
 
 
@@ -558,10 +561,10 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
 
 
 def askable(link: Link) -> Domain:
-    """Return the domain that tables and conditions of linked tables may be about.
+    """Return the domain whose columns tables and conditions of linked tables may name.
 
-    It has the columns of a household with its number of members, of a member and of another member.
-    It leaves out the columns on how alike members are, which are measured only to make better rows.
+    These are the columns of a household, its number of members, and the columns of a member and of
+    another member. Columns on how alike members are, are left out: they only make better rows.
     """
     return link.domain.keep([one.name for one in link.columns])
 

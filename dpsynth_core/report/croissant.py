@@ -124,8 +124,11 @@ def _record_set(name: str, file: str, domain: Domain) -> dict[str, Any]:
 def _field(identifier: str, file: str, column: RowColumn) -> dict[str, Any]:
     """Return a column as a Croissant field.
 
-    `identifier` is a number below the record set's name, because a column's name may have
-    characters that identifiers must not have.
+    Args:
+        identifier: The field's "@id", such as "rows/3": the name of the record set and the column's
+            number. Names of columns may have characters that identifiers must not have.
+        file: Name of the file of rows that holds the column, which is its "@id" too.
+        column: The column.
     """
     about = f"{column.kind}, {column.size} cells" if isinstance(column, Attribute) else column.in_words()
     return {

@@ -131,10 +131,11 @@ def _advice(verdict: Verdict) -> str:
 
 
 def despite(verdict: Verdict) -> str:
-    """Return the curator's reason to publish in spite of a failed criterion; "" without one.
+    """Return a sentence that introduces and quotes the curator's reason to publish all the same.
 
-    It must stand in a paragraph of its own: it is hostile text, and could pass for a sentence of
-    this program.
+    "" without a reason. The reason is about a required criterion that failed or was not measured.
+    It is hostile text, not escaped, and could pass for a sentence of this program: put the result
+    in a paragraph of its own.
     """
     return f"The curator gave this reason to publish it all the same: {verdict.despite}" if verdict.despite else ""
 

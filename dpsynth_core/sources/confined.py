@@ -36,9 +36,13 @@ _WAIT = 10
 
 
 def prepare(path: str | os.PathLike[str]) -> None:
-    """Start loading the libraries for a file, by its name's ending, without waiting.
+    """Start loading the libraries that read a file, in the background, and return at once.
 
-    Text and folders need no library.
+    The ending of the name decides. For text, and for names without a known ending (most folders),
+    nothing is started.
+
+    Raises:
+        InputError: The path is a URI of no known object store, or holds credentials.
     """
     if (kind := kind_of(located(path))) is not None and kind not in TEXT:
         confined.prepare(_WORK, *_LIBRARIES.get(kind, ()))

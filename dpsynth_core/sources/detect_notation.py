@@ -275,18 +275,25 @@ def _contradiction(fitting: Mapping[int, Sequence[Marks]], shapes: Mapping[int, 
 
 
 def _named(place: int, names: Sequence[str]) -> str:
-    """Return the name of a column for a question, or its number if it has none."""
+    """Return the words for a column in a question: "column 'age'", or "column 3" without a name.
+
+    Args:
+        place: The column's index, from 0; the number in the words is larger by one.
+        names: The names; they may be too few or blank.
+    """
     return column_field(names[place].strip()) if place < len(names) and names[place].strip() else f"column {place + 1}"
 
 
 def _dates(columns: Iterable[Sequence[str]]) -> DetectedNotation:
-    """Return the date format that fits all columns of dates, else the first column's.
+    """Return the date format of a table, or a question about it; empty if no column needs a format.
 
-    There is a question instead if day and month can be exchanged in all columns, or if years have
-    two digits.
+    The format fits all columns of dates, else the first such column. Columns without dates, or with
+    dates that are read without a format, do not count. If it is open whether day or month comes
+    first, or in which century years of two digits are, the result has a question and no format. If
+    both are open, the question is about day and month.
 
     Args:
-        columns: The texts of each column, trimmed and without missing markers.
+        columns: The texts of each column of the table, trimmed and without missing markers.
     """
     found = [forms for cells in columns if (forms := _date_forms(cells))]
     if not found:

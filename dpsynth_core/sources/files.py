@@ -46,7 +46,12 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
 
 
 def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Return the names of the sheets of a workbook, in order. Raises InputError."""
+    """Return the names of the sheets of a workbook, or of the first file of a folder, in order.
+
+    Raises:
+        InputError: The path has no table file, or that file cannot be read as a workbook.
+        CapacityError: A folder holds too many files (`table_files`).
+    """
     return tuple(confined.about("sheets", table_files(path)[0], "spreadsheet"))
 
 
@@ -62,9 +67,13 @@ class FileTable(Files):
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:
-        """Return the names that the tool made up where the header lacks or repeats a name.
+        """Return the names that the tool made up for empty or repeated header cells, in file order.
 
-        Empty for kinds of files that have no header line.
+        An empty cell becomes "column_3" by its place, a repeated one "age_2". Empty if the file has
+        no header line, as in Parquet.
+
+        Raises:
+            InputError: The file cannot be read, or most cells of its header are empty.
         """
         if not self.form.applies("names"):
             return ()

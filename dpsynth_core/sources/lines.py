@@ -179,7 +179,7 @@ class Writing:
 
     @property
     def end_bytes(self) -> bytes:
-        """The end of a line in the file's encoding."""
+        """The bytes of `line_end` (LF or CR, never CRLF) in the file's encoding: `unit` bytes."""
         return self.line_end.encode(self.encoding)
 
     def whole_units(self, raw: bytes) -> int:
@@ -201,7 +201,10 @@ class Writing:
         return int(ends[-1]) if len(ends) else -1
 
     def _wide_ends(self, raw: bytes) -> NDArray[np.int64]:
-        """Return the byte positions of all line ends in text with code units of 2 or 4 bytes."""
+        """Return the byte position at which each line end begins, for code units of 2 or 4 bytes.
+
+        Only `line_end` counts. An incomplete code unit at the end of `raw` is ignored.
+        """
         order = "<" if self.encoding.endswith("le") else ">"
         units = np.frombuffer(raw, dtype=f"{order}u{self.unit}", count=self.whole_units(raw) // self.unit)
         return np.flatnonzero(units == ord(self.line_end)) * self.unit

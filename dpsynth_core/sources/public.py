@@ -67,6 +67,8 @@ def _about_this_table() -> Iterator[None]:
 def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
     """Return how a public table differs from the domain, after one pass over the table.
 
+    Columns that the table lacks are differences, not errors (`refusal` turns them into an error).
+
     Args:
         path: The file or folder of the table.
         form: The format of the table.
@@ -74,7 +76,7 @@ def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
 
     Raises:
         InputError: The table cannot be read.
-        CapacityError: The table has more than `MAX_CODES` cells.
+        CapacityError: Its rows times the columns of the domain exceed `MAX_CODES`.
     """
     return _read(FileTable.of(path, form), domain)[0]
 

@@ -125,7 +125,9 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
 def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
     """Return the code of the cell that each value of a column names.
 
-    A value is written as in a file of the domain, or it is the name of a cell, such as "0 to 9".
+    A value is written as in a file of the domain, or it is the name of one cell, such as "0 to 9".
+    Other values are refused, even where a file would count them in the cell for other values or in
+    the nearest cell.
 
     Args:
         attribute: The column of the domain.
@@ -134,8 +136,8 @@ def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: s
         field: The subject of error messages.
 
     Raises:
-        InputError: A value is missing and the domain has no cell for that, or it does not name
-            exactly one cell.
+        InputError: A value is missing and the domain has no cell for that, or a value names no cell
+            or several.
     """
     absent, unlisted = missing_and_outside(attribute, column, form.notation)
     if absent.any() and not attribute.missing:

@@ -147,7 +147,12 @@ def _reading() -> Iterator[None]:
 
 
 def _files(path: Location) -> tuple[list[Location], list[str]]:
-    """Return the files at a path (one, or all in a folder, sorted) and their names in it ("." for a single file)."""
+    """Return the files of a table, sorted, and the name of each below `path`.
+
+    They are the file itself, with the name ".", or all files of a folder at any depth. Files in a
+    remote folder are left out where a name on the way begins with a dot or underscore; a local
+    folder's are not. A local path where nothing is gives empty lists.
+    """
     if isinstance(path, Remote):
         there: list[Location] = [path] if path.is_file() else sorted(path.inside())
         return there, [str(file).removeprefix(str(path)).lstrip("/") or "." for file in there]

@@ -215,14 +215,15 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
 
 
 def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
-    """Return what the release states of the ledger: {} if no ledger was charged, or if the ledger no longer knows the run.
+    """Return what the release states of the ledger.
 
-    A ledger that was lost meanwhile must not cost the release.
+    It is {} if no ledger was charged, or if the ledger does not know the run or cannot be asked,
+    which becomes a warning: a fault of the ledger must not cost a release that is paid for.
 
     Args:
-        run: Id of the run in the ledger, or "".
+        run: Id of the run in the ledger; "" if none was charged.
         of: The plan or the answers, whose spec the ledger must name.
-        told: Callbacks that report progress.
+        told: Its `note` gets the entry, or the warning.
 
     Raises:
         PlanDiffers: The run was charged for another plan.

@@ -142,7 +142,10 @@ def _read(asked: Mapping[str, Any], books: Books) -> Charge:
 
 
 def _jobs_here(db: Connection) -> set[str]:
-    """Return the ids of this server's own jobs, which programs on other machines may not touch, return or cite."""
+    """Return the ids of this server's own jobs.
+
+    Programs on other machines may not touch, give back or cite the charges of these jobs.
+    """
     return {row["id"] for row in db.execute("SELECT id FROM jobs")}
 
 

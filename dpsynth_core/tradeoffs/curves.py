@@ -286,7 +286,9 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
 
 
 def of_every_setting(sweep: Sweep, by_point: Mapping[int, Outcome], tables: int, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
-    """Return one row per table and finished setting: the error of each table against epsilon, for each mechanism.
+    """Return one row per table and setting with a finished trial, with the table's error there.
+
+    Repeats of a setting are combined as in `of_tables`.
 
     Args:
         sweep: The sweep.
@@ -295,7 +297,10 @@ def of_every_setting(sweep: Sweep, by_point: Mapping[int, Outcome], tables: int,
         metric: MEAN or LARGEST (`of_each`).
 
     Returns:
-        A frame with the columns mechanism (title), epsilon, and those of `of_tables`.
+        A frame with the columns mechanism (title) and epsilon, and with the columns of `of_tables`.
+
+    Raises:
+        ValueError: No setting with this number of tables has a finished trial.
     """
     tried = [setting for setting in settings(sweep, by_point) if setting.tables == tables]
 

@@ -157,8 +157,8 @@ class Sweep:
         swept: A setting of one of the mechanisms, each of whose values is tried.
         values: The plan's domain (JSON) with values in place of those to be learnt; None for a plan
             that learns none.
-        invented: Names of the columns whose values in `values` are invented; those of the others
-            were learnt by a release.
+        invented: Names of the columns whose values in `values` are invented; a release learnt the
+            values of the other columns.
 
     Raises:
         InputError: The grid is empty, repeats a value, or has a value out of range; or values to be

@@ -173,7 +173,11 @@ class Expected:
 
     @property
     def memory_mb(self) -> float:
-        """The forecast memory of the largest trial, in MB."""
+        """The forecast memory of the trial that needs most, in MB.
+
+        Raises:
+            ValueError: `forecasts` is empty, because every mechanism was refused.
+        """
         return max(forecast.memory_mb for forecast in self.forecasts.values())
 
 

@@ -313,7 +313,7 @@ class Attribute:
 
     @property
     def is_coded(self) -> bool:
-        """True if the table holds the codes of the cells."""
+        """True if the table holds cell codes 0, 1, ... in this column, instead of values."""
         return self.about.form is Form.CODED
 
     @property

@@ -172,7 +172,7 @@ def _spanned(cuts: list[Any], first: Any, end: Any) -> tuple[float, ...]:
 
 
 def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
-    """Return the numbers of the values that have a cell each, in the order stated.
+    """Return the numbers of the values that have a cell each, in the order stated, with repeats.
 
     Args:
         name: The column, for errors.
@@ -180,7 +180,7 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
         stated: A list of values, or a text with spaces between them.
 
     Raises:
-        InputError: It is neither, a value cannot be read, or the column cannot have it.
+        InputError: `stated` is neither, or one of its values cannot be read or have a cell.
     """
     values = stated.split() if isinstance(stated, str) else stated
     if not isinstance(values, Sequence):

@@ -134,15 +134,17 @@ class _Waiting:
 
 
 def sums(domain: Domain, cliques: Collection[Clique], block_of: Mapping[Clique, Clique]) -> list[tuple[Clique, Clique]]:
-    """Return steps (table, larger table) in which all tables are summed from blocks, in a possible order.
+    """Return steps (table, larger table) that sum every table from the counted blocks, in order.
 
-    The larger table is a block, a block without some columns, or the smallest other clique that
-    contains the table.
+    The larger table is a block or the table of an earlier step. Steps include tables outside
+    `cliques`, between a block and its cliques; for a clique that is its own block the two may be
+    the same. A clique that is not maximal is summed from a clique with one more column if there is
+    one, else from any that contains it, and from the one with the fewest cells of these.
 
     Args:
         domain: The domain.
         cliques: The cliques to count.
-        block_of: The block of each maximal clique (`plan`).
+        block_of: The block of each maximal clique, from `plan` for the same cliques.
     """
     inside: dict[Clique, list[Clique]] = {}
     for clique, block in block_of.items():

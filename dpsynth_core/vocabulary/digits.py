@@ -1,4 +1,7 @@
-"""How many digits of a mean are written, and how: the same in report, notebook and explore.html, whose script rounds alike."""
+"""The number of digits with which means are written, and their rounding.
+
+Report, notebook and explore.html write the same digits: the script of explore.html rounds alike.
+"""
 
 from __future__ import annotations
 

@@ -381,10 +381,10 @@ def bounds_text(attribute: Attribute) -> str:
 
 
 def cut_to(attribute: Attribute) -> str:
-    """Return the words that belong beside a mean of a column whose values beyond its bounds count in the nearest cell; else "".
+    """Return the words that belong beside a column's mean if values are cut to its bounds; else "".
 
-    Columns whose bounds were learnt are such columns. A mean of them is of the values after that,
-    whatever the people's own values are.
+    Values beyond the bounds then count in the nearest cell, as in every column whose bounds were
+    learnt. The mean is the mean of the cut values, not of the people's own values.
     """
     if not (attribute.is_number and attribute.nearest):
         return ""

@@ -70,7 +70,12 @@ class CsvRows:
                 yield table if columns is None else table.select(columns)
 
     def checked(self) -> Iterator[pa.Table]:
-        """Yield the rows in batches. Raises Wrong if the file has other columns."""
+        """Yield the rows in batches.
+
+        Raises:
+            Wrong: The file cannot be read as a table of the domain, or its columns are not the
+                domain's columns in the domain's order.
+        """
         for batch in self.batches():
             expect(batch.column_names == list(self.domain.column_names), f"the columns of {self.name} are not those of the domain")
             yield batch

@@ -109,17 +109,18 @@ class Criteria(Claim[Outcomes]):
         return tuple(stated)
 
     def follows(self, received: Received, stated: Outcomes) -> str:
-        """Decide the criteria again from stored noisy answers; return a clause with their outcomes.
+        """Decide the criteria again from stored answers; return a clause that counts the outcomes.
 
-        The clause counts the criteria by outcome. A needless or empty reason for publication is
-        wrong too.
+        A missing reason for publication is not looked for here.
 
         Raises:
-            Wrong: A criterion is decided otherwise than the answers decide it, or is not measured
-                though it was, or the reason for publication is not usable or not needed.
-            Open: Some criteria were not measured, and only running again shows that the run had
-                ended.
-            Nothing: The plan has no criteria, or the run ended before any was measured.
+            Wrong: An outcome, error or bound does not follow from the answers. Or a criterion is
+                called not measured, though it was or without a warning that the run ended. Or the
+                reason for publication is not needed, or says nothing (`is_reason`).
+            Open: What was measured follows, but only running again shows that the run ended before
+                the other criteria were measured.
+            Nothing: The plan has no criteria, or the run ended within its mechanism and measured no
+                criterion.
         """
         reason, needed = received.written("despite"), any(one.needs_reason for one in stated)
         expect(not reason or needed, "it has a reason to be published all the same, and needs none")
@@ -143,9 +144,19 @@ class Criteria(Claim[Outcomes]):
         return ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items()) + ": as follows from what was measured"
 
     def _decided_otherwise(self, received: Received, stated: Outcomes, answers: slice) -> list[str]:
-        """Return the numbers (texts, from "1") of criteria that these answers decide otherwise.
+        """Return which criteria release.json states otherwise than these answers give them.
 
-        If the answers are to other questions, all measured criteria are returned.
+        All that is written of a criterion is compared, its error and bounds too, up to rounding.
+
+        Args:
+            received: The release.
+            stated: Its criteria, as read from release.json.
+            answers: A possible place of the criteria's answers in `received.answers`.
+
+        Returns:
+            The numbers of these criteria as texts, from "1"; the numbers of all measured criteria
+            if this version cannot measure the criteria again from the answers, since it asks other
+            or more questions.
         """
         if (again := self.again(received, answers)) is None:
             return [str(number + 1) for number, one in enumerate(stated) if one.interval is not None]

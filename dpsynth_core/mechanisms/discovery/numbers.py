@@ -192,18 +192,18 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
 
 
 def counts(column: Attribute, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
-    """Return the counts of the cells of a learnt column with their variances, summed from the noisy counts of finer cells.
+    """Return the noisy counts of a learnt column's cells, summed from finer cells, with variances.
 
-    The finer cells count numbers beyond their edges in the nearest cell, as bins do. If such numbers
-    have a cell of their own instead, nothing is known of it nor of the first and the last bin: their
-    variances are infinite.
+    The finer cells count numbers beyond their edges in the nearest cell, as bins do. If the column
+    has a separate cell for such numbers, the counts of this cell and of the first and the last bin
+    are unknown: their variances are infinite.
 
     Args:
         column: The column as declared.
         bins: Edges of the bins.
-        edges: Edges of the cells.
-        noisy: Noisy counts of the cells, missing values last.
-        sigma: Standard deviation of their noise.
+        edges: Edges of the finer cells.
+        noisy: Noisy counts of the finer cells, missing values last.
+        sigma: Standard deviation of the noise of a finer cell.
     """
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)

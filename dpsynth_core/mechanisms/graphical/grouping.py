@@ -201,10 +201,13 @@ class Candidates:
         return cls(every, finer, named)
 
     def weighing(self, columns: Mapping[str, float]) -> dict[Clique, float]:
-        """Return each table's weight as the sum of its columns' weights; groups weigh as much as their column.
+        """Return a new weight for each candidate table: the sum of the weights of its columns.
+
+        A group of values in place of a column counts with the weight of that column.
 
         Args:
-            columns: Weight of each column.
+            columns: Weight of each column in a table or under a group; without one there is a
+                KeyError.
         """
         every = {**columns, **{name: columns[one.column] for name, one in self.groups.items()}}
         return {table: sum(every[name] for name in table) for table in self.weights}

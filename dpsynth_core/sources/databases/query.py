@@ -318,7 +318,11 @@ def _boolean(node: exp.Expression, _row: _Row) -> exp.Expression:
 
 
 def _joined(node: exp.Expression, row: _Row) -> exp.Expression:
-    """Return a new node for AND, OR or NOT, with each side as a condition."""
+    """Return AND, OR or NOT built anew, with each operand made a condition (`_Row.truth`).
+
+    Raises:
+        InputError: An operand or an argument is not allowed.
+    """
     _only(node, *_TWO)
     return type(node)(**{name: row.truth(value) for name, value in node.args.items() if value})
 

@@ -233,12 +233,13 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
 
 
 def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:
-    """Draw delta, the power of the best attacker, the noise of tables and the division of the budget.
+    """Draw the field for delta and, if the budget is valid, what it buys, in an expander.
 
-    They are in an expander, which is closed unless the budget is not valid.
+    That is how many members the best attacker finds, the noise of the tables and the division of
+    the budget. The expander starts closed if the budget is valid, else open.
 
     Args:
-        project: The open project.
+        project: The open project; the field stores delta in its draft.
         workload: The workload.
         unit: The unit of privacy.
         shares: The division of the budget; None while the budget is not valid.

@@ -74,10 +74,12 @@ NEAR_HELP = (
 
 
 def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw the card of the columns that models are to predict, which are stored in the draft.
+    """Draw the card that chooses the columns that models are to predict, stored in the draft.
 
-    The share of the budget, the margin and the time of training are drawn once a column is chosen
-    or a criterion needs models. If the targets are invalid, the error is drawn in their place.
+    Once a column is chosen or a criterion needs models, it also has the share of the budget, the
+    tolerance of chosen columns of numbers, the margin of the published rates and the time of
+    training. If the targets are invalid, the error is drawn instead, except a criterion's error,
+    which its own card shows.
 
     Args:
         project: The open project.

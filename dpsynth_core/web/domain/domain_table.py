@@ -201,10 +201,11 @@ def of_kinds(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[Co
 
 
 def with_learnt(drafts: Sequence[ColumnDraft], columns: Iterable[LearntColumn]) -> list[ColumnDraft]:
-    """Return all columns, in which each open column has the values that a run learnt of it.
+    """Return all columns, in which each open column has the values that a run learnt.
 
-    A column stays open if too little of it was learnt. Numbers beyond the learnt bounds count in the
-    nearest bin, and missing values have a cell of their own.
+    A column stays open if its values were not learnt (`LearntColumn.is_learnt`) or were learnt as
+    another kind of column. Numbers beyond the learnt bounds count in the nearest bin, and missing
+    values have a cell of their own.
     """
     learnt = {one.attribute.name: one for one in columns if one.is_learnt}
     return [_with_values(draft, learnt[draft.name]) if draft.name in learnt else draft for draft in drafts]
@@ -225,7 +226,8 @@ def awaits(draft: ColumnDraft, learnt: LearntColumn) -> bool:
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
     """Return the kind of each used column that is not complete, by name.
 
-    For a column that nobody has changed yet, it is the kind that the name suggests, if any.
+    For a categorical column without an origin, which was not changed yet, it is the kind that the
+    name suggests, if any.
     """
     promised = {Role.NUMBER: "numeric", Role.DATE: "date", Role.TIME: "time"}
     return {

@@ -130,7 +130,15 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
 
 
 def _use(found: Sequence[LearntColumn], records: float) -> None:
-    """Take the learnt values into the plan; and the noisy number of people, if nobody stated it and each has one row."""
+    """Store the learnt values in the draft and, if it is needed, the noisy number of people.
+
+    The number is stored, to two significant digits, if the draft states none and each person has
+    one row.
+
+    Args:
+        found: The learnt columns.
+        records: The noisy number of records.
+    """
     draft_rows.save(partial(domain_table.with_learnt, columns=found), LEARNT)
     draft = session.current().draft
     if document.people(draft) is None and draft["unit"]["max_rows_per_person"] == 1 and records >= 1:
@@ -145,7 +153,7 @@ def _same_table(run: Run, project: Current) -> bool:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a run learnt.
+    """The learnt columns of a run, and the number of records that it measured.
 
     Attributes:
         columns: Its columns.

@@ -164,10 +164,10 @@ def learning(project: Current, draft: ColumnDraft) -> None:
 
 
 def share(project: Current) -> None:
-    """Draw the choice of the share of the budget that learns values, stored in the draft.
+    """Draw a choice of the share of the budget that learns values, and store it in the draft.
 
-    The widget's key contains the share: a value set while the popover is closed does not reach a
-    widget with a fixed key.
+    The stored share is a part of the widget's key, so that a share stored elsewhere is shown: a
+    widget with a fixed key would keep its old value.
     """
     chosen = fields.value(SHARE, DEFAULT_DISCOVERY)
     options, key = sorted({*_SHARES, chosen}), f"{project.id}:{SHARE}:{chosen}"
@@ -190,15 +190,15 @@ def kinds(rows: Sequence[ColumnDraft]) -> dict[str, str]:
 
 
 def with_release(project: Current, rows: Sequence[ColumnDraft], chosen: Mapping[str, str], *, only: bool) -> None:
-    """Draw the share of the budget that learns values as a part of the release, and a button that sets the open columns to it.
+    """Draw the share of the budget for learning values with the release, and a button for it.
 
-    If no column is open, the button is not drawn.
+    The button sets the open columns to be learnt. Without open columns it is not drawn.
 
     Args:
         project: The open project.
         rows: The columns.
         chosen: The kind of each open column, by name.
-        only: Whether there is no other way to learn, so that the button is the main one.
+        only: Whether this is the only way to learn, so that the button is the main one.
     """
     share(project)
     if not chosen:

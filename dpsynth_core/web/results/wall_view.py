@@ -1,4 +1,8 @@
-"""The wall on the Results page: every column as a small picture. A click opens one in the view of columns, two that of pairs."""
+"""The wall on the Results page: every column as a small picture.
+
+A click on a picture opens its column in the view of columns; clicks with Shift on two pictures
+open both columns in the view of pairs.
+"""
 
 from __future__ import annotations
 

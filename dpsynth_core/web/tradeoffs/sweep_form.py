@@ -3,7 +3,7 @@
 The open project's choices are in the draft's notes under wizard.tradeoffs: table, rows, strength (a number, or `RANGE`), mechanisms,
 epsilons, repeats, sizes (parts of the workload), setting ("MECHANISM.PARAMETER" to vary, or "") and "values_MECHANISM_PARAMETER"; each has
 a default that depends on public facts only. A stand-in needs no private table, so neither the file nor a population has to be named for it.
-Where values are to be learnt, trials take those of the project's last release, else invented ones.
+Where values are to be learnt, trials take the values of the project's last release, else invented values.
 """
 
 from __future__ import annotations
@@ -174,11 +174,12 @@ def sweep_of(draft: Mapping[str, Any], name: str, released: Domain | None = None
     Args:
         draft: The draft.
         name: Name of the plan.
-        released: The domain of a release, whose values are taken for columns to be learnt
-            (`last_release`); other columns get invented ones.
+        released: The domain of a release (`last_release`), or None. A column to be learnt takes the
+            values of the released column of the same name and kind, and invented values without
+            one.
 
     Raises:
-        InputError: A choice is missing or not valid.
+        InputError: A choice is missing or not valid, or a rule does not go with the values.
     """
     for field in ("rows", "epsilons"):
         if note(draft, field) is None:

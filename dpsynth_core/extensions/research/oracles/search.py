@@ -121,12 +121,14 @@ class SearchResult:
 def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchResult:
     """Solve a CP-SAT model with an integer objective on one thread.
 
-    A search without any solution has the status "failed" and an infinite bound.
+    A search that finds no solution, also because none exists, has the status "failed", no values
+    and the bound inf if the objective is maximised, -inf if it is minimised.
 
     Args:
         model: The model.
-        limit: The limit; limit.gap is relative to the objective, its offset included.
-        **parameters: CP-SAT's own parameters (sat_parameters.proto), constants by name.
+        limit: The limits and the seed; limit.gap is relative to the objective with its offset.
+        **parameters: Further parameters of CP-SAT (sat_parameters.proto). A text is the name of a
+            constant of the module `cp_model`.
 
     Raises:
         RuntimeError: CP-SAT considers the model invalid.

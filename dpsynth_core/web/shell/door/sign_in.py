@@ -107,7 +107,8 @@ class SignIn:
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the provider's claims about a visitor, from the signed cookie.
 
-        They are empty for a stranger, and for a cookie of another server.
+        They are {} without a sign-in and for a cookie of another server. They are given also if the
+        sign-in has expired or the visitor may not enter: `owner` decides on access.
         """
         signed = starlette_websocket._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
         try:

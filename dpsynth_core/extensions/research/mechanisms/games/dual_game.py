@@ -183,11 +183,17 @@ class QueryPlayer:
     rng: np.random.Generator
 
     def fresh(self, t: int, hits: SparseAnswers) -> Signed:
-        """Return the fresh samples from Q^{t+1} that follow a round, as conditions that a record should satisfy.
+        """Draw the fresh samples from Q^{t+1} through the kernel, which charges every draw.
+
+        They are queries and negations, drawn from the private table by the exponential mechanism;
+        the record of the next round should satisfy them.
 
         Args:
-            t: Number of the round that ends, from 1 to T - 1.
-            hits: Sum of q(x^tau) over the records of the t rounds, for every query q.
+            t: Number of the round that has just ended, from 1 to T - 1.
+            hits: Sum of q(x) over the records x of rounds 1 to t, for every query q.
+
+        Returns:
+            The numbers of the queries and their signs; `schedule.fresh[t - 1]` of each.
         """
         count = int(self.plan.schedule.fresh[t - 1])
         answers = hits.scaled(self.people / t)

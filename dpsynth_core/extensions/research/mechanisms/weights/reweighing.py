@@ -192,7 +192,10 @@ def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
-    """Return the measured queries as JSON values for release.json: columns, labels, threshold, answer, sigma.
+    """Return the measured queries as JSON values for release.json, in the order of measurement.
+
+    Each has attributes, cells (their labels), at_least (how many of these must agree), answer (a
+    fraction of the people, clipped to 0 to 1) and sigma (of its noise, in people).
 
     Args:
         domain: The domain.

@@ -257,9 +257,13 @@ def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[A
 
 
 def _searcher(shared: tuple[LearningProblem, Limit]) -> Callable[[Integers], list[int] | None]:
-    """Return the function of a solver process that answers the noise of one perturbation.
+    """Return the function with which a solver process finds the best rule for one noise vector.
 
-    Its answer is the rule as `Rule.written`, or None if the search failed or did not prove it.
+    It returns the numbers of `Rule.written`, or None if the search failed or did not prove that no
+    rule costs less.
+
+    Args:
+        shared: The learning problem without noise, and the limit of each search.
     """
     problem, limit = shared
 
