@@ -29,9 +29,9 @@ times the rows' mean of (u - l) / 2. The sums
 L = (1 - x) S + x l.Y and U = (1 - x) S + x u.Y have E L - (1 - x) N b <= T <= E U + (1 - x) N b for every fixed x. N likewise: the measured
 number and the tables' are weighed by their precisions. Fieller's set (`statistics.intervals.fieller`) has a lower end for L / N that is
 above E L / N with probability 2.5 % at most, and an upper end likewise for U, so that the interval from m + w (lower end of L / N) - w (1 -
-x) b to m + w (upper end of U / N) + w (1 - x) b holds with 95 % confidence or more, wherever the values are in their cells. Normal noise is
-taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone. `benchmarks/means.py` counts how often
-intervals hold. Measurements whose noise is not independent (`Measurement.spread`) get no weight.
+x) b to m + w (upper end of U / N) + w (1 - x) b holds with 95 % confidence or more (Proposition 28), wherever the values are in their
+cells. Normal noise is taken for granted, and x to be fixed: it depends on the noise through the rows' shares and N alone.
+`benchmarks/means.py` counts how often intervals hold. Measurements whose noise is not independent (`Measurement.spread`) get no weight.
 
 Numbers beyond the bounds count as the rows have them: in the nearest cell, or not at all. A column whose bounds cut values says so
 (`cut_to`). A column's part of the budget is larger the closer its people are together, in shares of its range: the mean of an amount that

@@ -3,9 +3,9 @@
 A household of any size is n = `records_each` records of that table: the household's columns, its number of members, one member and another
 member. With k members each of the k (k - 1) ordered pairs is as many equal records; a single member is first in half of its records and
 second in the other half, beside a missing member; a household without members is as many records of two missing members. So members are
-exchangeable, a household has one weight in every table, and what one household changes is what one person with n rows changes (Proposition
-24). Of each member a record also says how many of the household have the same value in a column: pairs do not say how many members have a
-value.
+exchangeable, a household has one weight in every table, and what one household changes is what one person with n rows changes
+(Proposition 24). Of each member a record also says how many of the household have the same value in a column: pairs do not say how many
+members have a value.
 
 Public: domains, rules (`across`) and a limit. It says how codes of two tables become records, and knows no table.
 """
