@@ -23,7 +23,6 @@ _STEP, _TILE, _NARROWEST = 140, 128, 158
 """Height from one row of pictures to the next, height and least width of a picture, in pixels."""
 _TOP, _FLOOR, _LABEL = 26, 98, 116
 """Upper end and floor of the bars, and the line of the standing, from the top of a picture."""
-_SIGNS = {GOOD: "✓", POOR: "✕", ODD: "✕", UNKNOWN: "?"}
 _COLOURS = {GOOD: STRONG, POOR: ALERT, ODD: ALERT, UNKNOWN: INK}
 _ROOM = "((width + 12) / across - 12)"
 _LEFT = "(datum.place % across) * (width + 12) / across"
@@ -47,7 +46,7 @@ def wall(zoned: Zoned[pd.DataFrame], standings: Sequence[Standing], shown: Seque
             "column": [one.column for one in shown],
             "place": range(len(shown)),
             "colour": [_COLOURS[one.kind] for one in shown],
-            "told": [f"{_SIGNS[one.kind]} {one.why}".strip() for one in shown],
+            "told": [one.caption for one in shown],
             "most": [f"at most {percent(one.limit)} (95%)" if one.limit == one.limit else "not known" for one in shown],
         }
     )

@@ -16,6 +16,7 @@ from dpsynth_core.evaluation.verdict import LIMIT, single_columns
 from dpsynth_core.vocabulary.attribute import Attribute
 
 GOOD, POOR, ODD, UNKNOWN = "good", "poor", "odd", "unknown"
+_SIGNS = {GOOD: "✓", POOR: "✕", ODD: "✕", UNKNOWN: "?"}
 _WHOLE = 0.995
 """A share from which on it is called all."""
 
@@ -40,6 +41,11 @@ class Standing:
     def stands_out(self) -> bool:
         """True if a reader should look at the column first."""
         return self.kind in (ODD, POOR)
+
+    @property
+    def caption(self) -> str:
+        """The sign of the standing, and why the column is odd or poor: what a picture of the column says of it."""
+        return f"{_SIGNS[self.kind]} {self.why}".strip()
 
 
 def standings(statements: Statements, off: Collection[str] = ()) -> tuple[Standing, ...]:

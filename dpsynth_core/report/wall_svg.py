@@ -17,7 +17,6 @@ MOST_DRAWN = 60
 """Pictures that a report has room for; a kilobyte each."""
 _WIDTH, _TOP, _FLOOR, _HEIGHT = 150, 24, 96, 122
 _INSIDE, _LETTERS = 128, 16
-_SIGNS = {GOOD: "✓", POOR: "✕", ODD: "✕", UNKNOWN: "?"}
 _STYLES = {GOOD: "good", POOR: "odd", ODD: "odd", UNKNOWN: "open"}
 
 
@@ -33,7 +32,6 @@ def wall(bars: pd.DataFrame, standings: Sequence[Standing]) -> str:
 
 
 def _picture(standing: Standing, bars: pd.DataFrame | None) -> str:
-    told = f"{_SIGNS[standing.kind]} {standing.why}".strip()
     limit = "error not known" if standing.limit != standing.limit else f"at most {percent(standing.limit)} in the wrong group"
     label = escape(f"{standing.column}: {standing.why or standing.kind}, {limit}")
     parts = [f'<rect class="edge" width="4" height="{_HEIGHT}"/><text x="12" y="16">{escape(shortened(standing.column, _LETTERS))}</text>']
@@ -45,7 +43,7 @@ def _picture(standing: Standing, bars: pd.DataFrame | None) -> str:
         noisy = bars[bars["high"].notna()]
         lines = "".join(map(_line, (noisy["left"] + noisy["right"]) / 2, noisy["low"], noisy["high"]))
         parts.append(f'<path class="noise" d="{lines}"/>' if lines else "")
-    parts.append(f'<text class="told" x="12" y="{_HEIGHT - 8}">{escape(told)}</text>')
+    parts.append(f'<text class="told" x="12" y="{_HEIGHT - 8}">{escape(standing.caption)}</text>')
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" class="{_STYLES[standing.kind]}"'
     return f'<svg {size} role="img" aria-label="{label}"><title>{label}</title>{"".join(parts)}</svg>'
 
