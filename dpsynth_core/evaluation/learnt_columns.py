@@ -38,10 +38,9 @@ class LearntColumn:
     Attributes:
         attribute: The column with the values or bins that were found.
         found: The share of the people with one of these values.
-        outside: The share with another value; of numbers, with one beyond the bounds. None if such
-            values have no cell.
-        missing: The share without a value, or with a text where a number belongs. None without a
-            cell for them.
+        outside: The share with another value; of numbers, with one beyond the bounds or with a text
+            that is no number. None if such values have no cell.
+        missing: The share without a value. None without a cell for it.
     """
 
     attribute: Attribute

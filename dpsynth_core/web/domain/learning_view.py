@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core import report
-from dpsynth_core.evaluation.learnt_columns import LearntColumn, Share, learnt_columns
+from dpsynth_core.evaluation.learnt_columns import NOTABLE, LearntColumn, Share, learnt_columns
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.planning import learning_plan
 from dpsynth_core.store import balance, runs
@@ -108,9 +108,10 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     if (error := refusals.taken(_LEARN)) is not None:
         frame.refused(error)
         st.caption("Learning was not started, and nothing was spent.")
+    listed = runs.list(project.owner, project.id)
     if (kinds := st.session_state.pop(_ASKED, None)) is not None:
-        _confirm(project, rows, kinds, float(fields.value(EPSILON)), [run.id for run in runs.list(project.owner, project.id)])
-    own = [run for run in runs.list(project.owner, project.id) if run.only_learns and _same_table(run, project)]
+        _confirm(project, rows, kinds, float(fields.value(EPSILON)), [run.id for run in listed])
+    own = [run for run in listed if run.only_learns and _same_table(run, project)]
     if own and own[0].state != "done":
         with frame.card("Learning the values", Zone.RELEASED):
             refusals.polled(watch.state, watch.POLL_SECONDS if own[0].active else None)(own[0])
@@ -119,10 +120,12 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     found = [latest[row.name] for row in rows if row.use and row.name in latest]
     if not found:
         return
-    waiting, open_ones = _waiting(rows, found), any(domain_table.awaits(row, latest[row.name]) for row in rows if row.name in latest)
+    used = {row.name: row for row in rows if row.use}
+    open_ones = [one for one in found if domain_table.awaits(used[one.attribute.name], one)]
+    waiting = [one.attribute.name for one in open_ones if one.is_learnt]
     title = f"Learnt for ε {short(done[0].spec.budget.epsilon)}" if len(done) == 1 else f"Learnt in {len(done)} runs"
     with frame.card(title, Zone.RELEASED, _FOUND_HELP) if open_ones else st.expander(title, icon=":material/query_stats:"):
-        _lines(project, rows, found)
+        _lines(project, used, found)
         if waiting:
             label = f"Use the values of {len(waiting)} columns" if len(waiting) > 1 else f"Use the values of {code(waiting[0])}"
             use, icon = partial(_use, found, _found(project.owner, done[0].id).value.records), ":material/check:"
@@ -171,15 +174,8 @@ def _found(owner: str, run: str) -> Zoned[_Found]:
     return released(_Found(learnt_columns(evidence), evidence.total))
 
 
-def _waiting(rows: Sequence[ColumnDraft], found: Sequence[LearntColumn]) -> list[str]:
-    """Return the names of columns that were learnt, and still have no values in the plan."""
-    learnt = {one.attribute.name: one for one in found if one.is_learnt}
-    return [row.name for row in rows if row.name in learnt and domain_table.awaits(row, learnt[row.name])]
-
-
-def _lines(project: Current, rows: Sequence[ColumnDraft], found: Sequence[LearntColumn]) -> None:
+def _lines(project: Current, used: Mapping[str, ColumnDraft], found: Sequence[LearntColumn]) -> None:
     """Draw the learnt columns: those that need attention first, each with its remedy, and the others by name."""
-    used = {row.name: row for row in rows if row.use}
     lost = [one for one in found if not one.is_learnt and domain_table.awaits(used[one.attribute.name], one)]
     doubtful = [one for one in found if one.is_doubtful and used[one.attribute.name].kind == one.attribute.kind]
     with st.container(gap=None):
@@ -188,7 +184,7 @@ def _lines(project: Current, rows: Sequence[ColumnDraft], found: Sequence[Learnt
         st.markdown(f":orange[:material/help:] Look also at {names(more)}.")
     if well := [f"{code(one.attribute.name, 40)} {one.attribute.values:,}" for one in found if one.is_learnt and not one.is_doubtful]:
         shown = ", ".join(well[:_SHOWN]) + (f" and {len(well) - _SHOWN:,} more" if len(well) > _SHOWN else "")
-        st.markdown(f":green[:material/check:] Values found that cover nearly everybody: {shown}.")
+        st.markdown(f":green[:material/check:] The noisy counts allow that at most {NOTABLE:.0%} of the people have other values: {shown}.")
 
 
 def _remarks(project: Current, used: Mapping[str, ColumnDraft], lost: Sequence[LearntColumn], doubtful: Sequence[LearntColumn]) -> None:
@@ -226,7 +222,7 @@ def unlearnt_sentence(column: LearntColumn) -> str:
     """Return a sentence on why a column counts as not learnt."""
     found = column.attribute.values
     if column.attribute.is_number:
-        return f"no bounds were found that cover most people ({_percent(column.found)} are within the best ones)."
+        return f"{_percent(column.found)} of the people are within the bounds that were found. That is too few, or too uncertain."
     if found == 0:
         return "no value is frequent enough to be found."
     empty = f", {_percent(column.missing)} have none" if column.missing is not None else ""
@@ -235,11 +231,11 @@ def unlearnt_sentence(column: LearntColumn) -> str:
 
 
 def doubtful_sentence(column: LearntColumn) -> str:
-    """Return a sentence on the share of the people outside the learnt values, and where they count."""
+    """Return a sentence on the share of the people outside the learnt values."""
     assert column.outside is not None
     if column.attribute.is_number:
         low, high = column.attribute.scale.stated(column.attribute.lower), column.attribute.scale.stated(column.attribute.upper)
-        return f"{_percent(column.outside)} of the people are beyond {literal(low)} to {literal(high)}, and count in the nearest group."
+        return f"{_percent(column.outside)} of the people have no number from {literal(low)} to {literal(high)}: one beyond, or a text."
     return f"{_percent(column.outside)} of the people have none of the {column.attribute.values:,} values that were found: “other”."
 
 
