@@ -40,7 +40,7 @@ class LearntColumn:
         found: The share of the people with one of these values.
         outside: The share with another value; of numbers, with one beyond the bounds or with a text
             that is no number. None if such values have no cell.
-        missing: The share without a value. None without a cell for it.
+        missing: The share with a missing value. None if missing values have no cell.
     """
 
     attribute: Attribute

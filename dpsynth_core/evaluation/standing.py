@@ -44,7 +44,7 @@ class Standing:
 
     @property
     def caption(self) -> str:
-        """The sign of the standing, and why the column is odd or poor: what a picture of the column says of it."""
+        """The text under the column's picture: the sign of its standing, and why it is odd or poor."""
         return f"{_SIGNS[self.kind]} {self.why}".strip()
 
 
