@@ -34,11 +34,19 @@ _ROOM = {name: room for room, names in _WHERE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOM:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_ROOM[name]}")
-    return module if name == "testing" else getattr(module, name)
+    if name in _ROOM:
+        module = importlib.import_module(f"{__name__}.{_ROOM[name]}")
+        return module if name == "testing" else getattr(module, name)
+    if not name.startswith("_") and name in (added := _added()):
+        return importlib.import_module("dpsynth_core.foundation.extension").load(added[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _added() -> dict[str, str]:
+    """Return the import paths of the names that extensions add."""
+    found: dict[str, str] = importlib.import_module("dpsynth_core.foundation.extension").names()
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_added(), "__version__"])

@@ -7,7 +7,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.data import data_view
 from dpsynth_core.web.domain import sources_view
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import additions, document, frame
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
     with right:
         data_view.people(project)
     data_view.more(project)
+    additions.draw("data", project)
     frame.nav_checked("data", document.problem(project.draft, "data"))
 
 

@@ -15,7 +15,7 @@ from dpsynth_core.web.domain import (
     sources_view,
     zeros_view,
 )
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import additions, document, frame
 from dpsynth_core.web.shell.text import names
 
 
@@ -44,6 +44,7 @@ def main() -> None:
     unfit = fit_view.section(project, rows, comparison)
     zeros_view.section(project, rows)
     published_view.section(project)
+    additions.draw("domain", project)
     still_open = list(domain_table.problems(rows))
     why = "" if any(row.use for row in rows) else "Use at least one column."
     if still_open:

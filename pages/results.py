@@ -8,7 +8,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs, quality_view, results_view
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import fields, frame
+from dpsynth_core.web.shell import additions, fields, frame
 
 _VIEW, _KEY, _SHOWN = "view", open_runs.VIEW, "_results_view"
 VIEWS = {
@@ -45,6 +45,8 @@ def main() -> None:
     if view != stated:  # the first view needs no word in the address: adding it would be a step that cannot be gone back
         st.query_params[_VIEW] = view
     VIEWS[view][1](opened)
+    if view == _FIRST:
+        additions.draw("results", opened)
     frame.nav("results")
 
 

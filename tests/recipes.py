@@ -38,6 +38,9 @@ def deleted(project: Path, name: str) -> None:
     contracts = re.split(r"^(?=(?:#.*\n)*\[importlinter:)", rules.read_text(encoding="utf-8"), flags=re.MULTILINE)
     kept = [one for one in contracts if not re.search(rf"^\[importlinter:contract:{name}(_\w+)?\]$", one, flags=re.MULTILINE)]
     rules.write_text(re.sub(rf"^.*\b{re.escape(module)}\b.*\n", "", "".join(kept), flags=re.MULTILINE), encoding="utf-8")
+    types = project / "dpsynth_core" / "__init__.pyi"
+    imported = re.compile(rf"^from {re.escape(module)}\b.*\n", flags=re.MULTILINE)
+    types.write_text(imported.sub("", types.read_text(encoding="utf-8")), encoding="utf-8")
     for file in _importing(project / "benchmarks", module):
         file.unlink()
 

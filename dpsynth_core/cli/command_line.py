@@ -38,7 +38,7 @@ from dpsynth_core.cli import (
 )
 from dpsynth_core.cli.options import Parser, add_command, check_given, whole
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
-from dpsynth_core.foundation import allocation
+from dpsynth_core.foundation import allocation, extension
 from dpsynth_core.foundation.causes import cause_of, command
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
 from dpsynth_core.foundation.interrupts import INTERRUPTED
@@ -87,6 +87,8 @@ def parser() -> Parser:
     groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, tradeoffs_command, ledger_commands)
     for group in groups:
         group.add(commands)
+    for path in extension.commands():
+        extension.load(path)(commands)
     studio = add_command(commands, "studio", _studio, "start the app on this machine; what happens without any command")
     studio.add_argument("--port", metavar="N", default="8501", help="of this machine (default: %(default)s)")
     studio.add_argument("--no-browser", action="store_true", help="print the address and open nothing")

@@ -53,6 +53,15 @@ class Offer:
     after: str = ""
 
 
+PLACES = {
+    "data": "the project",
+    "domain": "the project",
+    "results": "the open run",
+    "downloads": "the open run",
+}
+"""Places on pages where extensions may draw, each with the argument of the function that draws there."""
+
+
 @dataclass(frozen=True)
 class Extension:
     """The manifest of an extension: the features that a folder of `dpsynth_core/extensions` adds to the core.
@@ -68,6 +77,10 @@ class Extension:
             whether nothing in them would run or load.
         audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it
             has no operations.
+        commands: Import paths of functions that declare commands of the command line; each takes the commands of the parser.
+        views: Parts of pages, as pairs of a place and the import path of a function that draws there. `PLACES` lists the places and what
+            the function takes.
+        names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
     """
 
     summary: str
@@ -77,6 +90,9 @@ class Extension:
     audits: str = ""
     files: str = ""
     passive: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
+    views: tuple[tuple[str, str], ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -94,6 +110,25 @@ def operations() -> tuple[ModuleType, ...]:
 def audits() -> tuple[ModuleType, ...]:
     """Load the modules that audit the operations of the built-in extensions, and return them."""
     return tuple(import_module(one.audits) for one in built_in() if one.audits)
+
+
+def commands() -> tuple[str, ...]:
+    """Return the import paths of the functions that declare commands of the built-in extensions."""
+    return tuple(path for one in built_in() for path in one.commands)
+
+
+def views(place: str) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that draw at a place of a page.
+
+    Args:
+        place: One of `PLACES`.
+    """
+    return tuple(path for one in built_in() for where, path in one.views if where == place)
+
+
+def names() -> dict[str, str]:
+    """Return the import path of each name that built-in extensions add to `dpsynth_core`."""
+    return dict(pair for one in built_in() for pair in one.names)
 
 
 def load(path: str) -> Any:

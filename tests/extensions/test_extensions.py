@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import dpsynth_core
+from dpsynth_core.cli import command_line, options
+from dpsynth_core.cli.options import Commands
 from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.extension import Offer
+from dpsynth_core.foundation.extension import Extension, Offer
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy.registry import everything
+from dpsynth_core.web.shell import additions
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +67,10 @@ def test_every_manifest_names_what_exists() -> None:
         assert all(registry.get(offer.name).card.name == offer.name for offer in one.mechanisms)
         assert all(hasattr(audits, name) for audits in extension.audits() for name in ("CASES", "GUESSES"))
     assert all(one.card.name == name for name, one in registry.PUBLISHED.items())
+    assert all(callable(extension.load(path)) for path in extension.commands())
+    assert all(callable(extension.load(path)) for place in extension.PLACES for path in extension.views(place))
+    assert {place for one in extension.built_in() for place, _ in one.views} <= set(extension.PLACES)
+    assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 
 
@@ -72,6 +80,46 @@ def test_an_extension_imports_no_other(name: str) -> None:
     texts = [file.read_text(encoding="utf-8") for file in (ROOT / "dpsynth_core" / "extensions" / name).rglob("*.py")]
     assert texts
     assert not [other for other in others for text in texts if other in text]
+
+
+ADDED = Extension(
+    summary="Adds a command, a part of two pages and a name.",
+    commands=("tests.extensions.test_extensions:add_command",),
+    views=(("data", "tests.extensions.test_extensions:draw"),),
+    names=(("added_number", "tests.extensions.test_extensions:NUMBER"),),
+)
+NUMBER = 7
+drawn: list[object] = []
+
+
+def add_command(commands: Commands) -> None:
+    options.add_command(commands, "added", lambda _: NUMBER, "a command of an extension")
+
+
+def draw(subject: object) -> None:
+    drawn.append(subject)
+
+
+@pytest.fixture
+def with_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    manifests = (*extension.built_in(), ADDED)
+    monkeypatch.setattr(extension, "built_in", lambda: manifests)
+
+
+@pytest.mark.usefixtures("with_one_more")
+def test_a_manifest_adds_a_command_a_part_of_a_page_and_a_name_for_programs() -> None:
+    assert command_line.main(["added"]) == NUMBER
+    drawn.clear()
+    additions.draw("data", "the project")
+    additions.draw("results", "the run")
+    assert drawn == ["the project"]
+    assert getattr(dpsynth_core, "added_number") == NUMBER  # noqa: B009
+    assert "added_number" in dir(dpsynth_core)
+
+
+def test_a_name_that_nothing_adds_is_missing() -> None:
+    with pytest.raises(AttributeError, match="added_number"):
+        getattr(dpsynth_core, "added_number")  # noqa: B009
 
 
 def test_an_added_entry_stands_behind_the_one_it_names_and_at_the_end_otherwise() -> None:

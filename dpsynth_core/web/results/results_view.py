@@ -39,7 +39,7 @@ from dpsynth_core.web.results.open_runs import (
     pair_map,
     truth_for,
 )
-from dpsynth_core.web.shell import frame, refusals, session
+from dpsynth_core.web.shell import additions, frame, refusals, session
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.more_rows import more_rows
 from dpsynth_core.web.shell.text import WHOLE, file_stem, literal, one_line
@@ -186,6 +186,7 @@ def take_away(opened: OpenRun) -> None:
                     st.caption(offer.what)
                     _button(opened, offer, offer.name, width="stretch")
     _more_rows(opened)
+    additions.draw("downloads", opened)
     st.caption("You can save every chart as PNG or SVG: point at it and use the toolbar at its top right.")
 
 
