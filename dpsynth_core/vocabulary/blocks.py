@@ -59,12 +59,14 @@ def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = 
 
 @lru_cache(maxsize=8)  # the same tables are counted in records, and again in rows, in a few passes
 def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> dict[Clique, Clique]:
-    waiting = _Waiting(targets, domain)
+    shared = set(targets[0]).intersection(*targets) if len(targets) > 1 else set[str]()  # in every block: left out of the search
+    waiting = _Waiting([tuple(name for name in clique if name not in shared) for clique in targets], domain, domain.cells(shared))
+    always = sorted(map(domain.position, shared))
     block_of: dict[Clique, Clique] = {}
     for first in range(len(targets)):
         if waiting.listed[first]:
             columns, covered = waiting.block(first, block_cells)
-            names = tuple(domain.names[a] for a in columns)
+            names = tuple(domain.names[a] for a in sorted((*always, *columns)))
             block_of |= {targets[i]: names for i in covered}
     return block_of
 
@@ -72,7 +74,15 @@ def _planned(domain: Domain, targets: tuple[Clique, ...], block_cells: int) -> d
 class _Waiting:
     """The cliques that are not covered by a block yet, and the number of their columns that the current block lacks."""
 
-    def __init__(self, targets: Sequence[Clique], domain: Domain) -> None:
+    def __init__(self, targets: Sequence[Clique], domain: Domain, cells: int) -> None:
+        """Begin with all cliques waiting.
+
+        Args:
+            targets: The cliques, without the columns that every block has.
+            domain: The domain.
+            cells: Number of cells of the columns that every block has, 1 without such columns.
+        """
+        self._cells = float(cells)
         columns = [[domain.position(name) for name in clique] for clique in targets]
         widest = max(map(len, columns), default=0)
         padded = [own + [len(domain)] * (widest - len(own)) for own in columns]
@@ -102,7 +112,7 @@ class _Waiting:
             The positions of the block's columns in the domain, ascending, and the indices of the
             cliques that the block covers.
         """
-        inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), 1.0
+        inside, completed, cells = np.zeros(len(self._sizes), dtype=bool), self._alone.copy(), self._cells
         changed, covered = list[NDArray[np.intp]](), [np.array([first], dtype=np.intp)]
         joining = [a for a in self._columns[first].tolist() if a < len(inside)]
         while joining:

@@ -137,6 +137,10 @@ class Domain:
     def _position(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return {attribute.name: attribute.size for attribute in self.attributes}
+
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[self.position(name)]
 
@@ -175,7 +179,12 @@ class Domain:
 
     def sizes(self, clique: Iterable[str]) -> tuple[int, ...]:
         """Return the shape of a marginal: its number of cells along each axis."""
-        return tuple([self.attributes[self.position(name)].size for name in clique])
+        sizes = self._sizes
+        try:
+            return tuple([sizes[name] for name in clique])
+        except KeyError as error:
+            self.position(error.args[0])
+            raise
 
     def cells(self, clique: Iterable[str]) -> int:
         """Return the number of cells of a marginal, as an exact integer of any size; 1 for the empty clique."""

@@ -10,8 +10,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError, count_text, shown
@@ -41,6 +44,8 @@ FEWEST_IN_ORDER = 3
 """Smallest number of ordered values for which ranges differ from cells and their complements."""
 
 _FIELD = "workload"
+_UNKNOWN = (0, 0)
+"""The place and the size of a column that the domain lacks; places of others begin at 1."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,20 @@ class Workload:
     def __post_init__(self) -> None:
         if not self.weights:
             raise InputError(_FIELD, "it has no marginals", "pick at least one set of columns")
-        position = {name: i for i, name in enumerate(self.domain.names)}
-        sizes = {attribute.name: attribute.size for attribute in self.domain}
+        known = {attribute.name: (place, attribute.size) for place, attribute in enumerate(self.domain, start=1)}
         for clique, weight in self.weights.items():
-            places = [position.get(name, -1) for name in clique]
-            if not places or places[0] < 0 or any(a >= b for a, b in pairwise(places)):
+            before, cells = 0, 1
+            for name in clique:  # a wide table has tens of thousands of marginals, so these loops are plain
+                place, size = known.get(name, _UNKNOWN)
+                if place <= before:
+                    before = 0
+                    break
+                before, cells = place, cells * size
+            if not before:
                 self.domain.clique(clique)  # names the column that is unknown or there twice
                 raise InputError(_FIELD, f"{_clique_name(clique)} is not a set of columns in domain order", "use Domain.clique")
-            _check_marginal(clique, weight, math.prod([sizes[name] for name in clique]))
+            if type(weight) is not float or not MIN_WEIGHT <= weight <= MAX_WEIGHT or cells > MAX_MARGINAL_CELLS:
+                _check_marginal(clique, weight, cells)
         _check_closure(sum(2 ** len(clique) for clique in self.weights))
         if self.threshold is not None:
             columns, remedy = min(map(len, self.weights)), "change it, or leave it out to ask for all columns"
@@ -86,10 +97,21 @@ class Workload:
         _check_ranges(self.domain, self.ranges, self.threshold)
         object.__setattr__(self, "weights", {clique: float(weight) for clique, weight in self.weights.items()})
 
-    @property
+    @cached_property
     def cliques(self) -> tuple[Clique, ...]:
         """The columns of each marginal, in order."""
         return tuple(self.weights)
+
+    @cached_property
+    def table_cells(self) -> NDArray[np.int64]:
+        """Number of cells of each marginal, in the order of `cliques`, (marginals,)."""
+        sizes = {attribute.name: attribute.size for attribute in self.domain}
+        return np.array([math.prod([sizes[name] for name in clique]) for clique in self.weights], dtype=np.int64)
+
+    @cached_property
+    def widths(self) -> NDArray[np.int64]:
+        """Number of columns of each marginal, in the order of `cliques`, (marginals,)."""
+        return np.array([len(clique) for clique in self.weights], dtype=np.int64)
 
     @cached_property
     def cells(self) -> int:
@@ -123,6 +145,10 @@ class Workload:
 
     def closure(self) -> tuple[Clique, ...]:
         """Return every non-empty subset of the workload's cliques, ordered by size, then by domain order."""
+        return self._closure
+
+    @cached_property
+    def _closure(self) -> tuple[Clique, ...]:
         position = {name: i for i, name in enumerate(self.domain.names)}
         parts = {part for clique in self.weights for part in subsets(clique, 1)}
         return tuple(sorted(parts, key=lambda r: (len(r), [position[name] for name in r])))
@@ -193,7 +219,10 @@ def target(domain: Domain, column: str, k: int) -> Workload:
         raise InputError(_FIELD, f"the target {shown(column)} is not a column of the domain", "choose one of its columns")
     k = _check_k(domain, k)
     _check_closure(math.comb(len(domain) - 1, k - 1) * 2**k)
-    return Workload(domain, {clique: 1.0 for clique in combinations(domain.names, k) if column in clique})
+    place = domain.position(column)
+    others = combinations((i for i in range(len(domain)) if i != place), k - 1)
+    ordered = sorted(tuple(sorted((place, *some))) for some in others)  # as in `combinations`, of which most lack the column
+    return Workload(domain, {tuple([domain.names[i] for i in places]): 1.0 for places in ordered})
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:

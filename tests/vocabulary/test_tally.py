@@ -156,3 +156,16 @@ def test_repeated_rows_are_counted_as_often_as_they_stand(rows: int) -> None:
     for clique, counts in row_marginals(domain, repeated, cliques).items():
         np.testing.assert_array_equal(counts, plain[clique], strict=True)
     refused(one_table, repeated, kind=TypeError, saying="two linked tables")
+
+
+def test_tables_that_share_a_column_are_planned_as_their_other_columns_are() -> None:
+    sizes = np.random.default_rng(3).integers(2, 12, 20).tolist()
+    domain = Domain(tuple(Attribute.coded(f"c{i:02}", size) for i, size in enumerate(sizes)))
+    shared, limit = domain.names[0], 5_000
+    around = [clique for clique in combinations(domain.names, 3) if shared in clique]
+    others = [tuple(name for name in clique if name != shared) for clique in around]
+    blocks, smaller = plan(domain, around, limit * domain.cells([shared])), plan(domain, others, limit)
+    assert len(set(blocks.values())) < len(around) / 2
+    for clique, rest in zip(around, others, strict=True):
+        assert blocks[clique] == domain.clique((shared, *smaller[rest]))
+        assert set(clique) <= set(blocks[clique])

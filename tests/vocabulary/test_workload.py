@@ -180,3 +180,17 @@ def test_cells_of_the_closure_are_known_without_listing_it(form: dict[str, objec
     picked = replace(read, weights=dict.fromkeys(read.weights, 2.0))  # no short form says this
     assert picked.closure_cells == read.closure_cells
     assert picked.closure_tables == read.closure_tables == len(read.closure())
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_marginals_around_a_column_are_in_the_order_of_all_marginals(k: int) -> None:
+    domain = Domain.from_json(dict.fromkeys("dcbafe", 2))
+    for column in domain.names:
+        assert list(target(domain, column, k).weights) == [c for c in combinations(domain.names, k) if column in c]
+
+
+def test_cells_and_widths_of_marginals_follow_their_order() -> None:
+    domain = Domain.from_json({"a": 2, "b": 3, "c": 5})
+    asked = hand_picked(domain, {("c", "a"): 1.0, ("b",): 2.0, ("a", "b", "c"): 1.0})
+    assert asked.table_cells.tolist() == [domain.cells(clique) for clique in asked.cliques] == [10, 3, 30]
+    assert asked.widths.tolist() == [2, 1, 3]
