@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,15 +105,21 @@ def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -
         people: Released number of people.
         cliques: The tables.
     """
-    sizes = [Group(size) for size in sorted({len(r) for r in cliques})]
-    columns = [Group(name=name) for name in dict.fromkeys(name for r in cliques if len(r) > 1 for name in r)]
+    sizes, columns = _groups_of(tuple(cliques))
 
     def precise(rho: float, numbers: int) -> bool:
         return IN_WRONG_CELL * distance_sigma(unit, rho, numbers) <= PRECISE * people
 
     if precise(rho, len(cliques)) or len(cliques) * RANKED <= _GAIN * len(sizes):
         return ()
-    return (*sizes, *columns) if precise(RANKED * rho, len(sizes) + len(columns)) else tuple(sizes)
+    return (*sizes, *columns) if precise(RANKED * rho, len(sizes) + len(columns)) else sizes
+
+
+@lru_cache(maxsize=8)  # plans ask for groups of the same tables again for other budgets and numbers of people
+def _groups_of(cliques: tuple[Clique, ...]) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """Return the groups of these tables by number of columns, and the groups by column."""
+    sizes = tuple(Group(size) for size in sorted({len(r) for r in cliques}))
+    return sizes, tuple(Group(name=name) for name in dict.fromkeys(name for r in cliques if len(r) > 1 for name in r))
 
 
 def measure(

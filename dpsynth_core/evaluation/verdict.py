@@ -297,10 +297,11 @@ def single_columns(statements: Statements) -> dict[str, float]:
 def _with_parts(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
     """Return the bounds of the tables and of all their parts; arguments as of `_by_size`."""
     known = _of_single_columns(statements, limits) | dict(limits)
-    whole = marginal_limits(statements)
+    whole, silent = marginal_limits(statements), statements.silent
     for clique in sorted(limits, key=statements.evidence.domain.cells):
         for part in subsets(clique, 1, len(clique) - 1):
-            known.setdefault(part, whole[clique] if says_something(part, statements.silent) else math.nan)
+            if part not in known:
+                known[part] = whole[clique] if says_something(part, silent) else math.nan
     return known
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
@@ -82,6 +83,21 @@ class Way:
         return hope + (" The limit of the population does not allow it." if not self.allowed else "")
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """A change of a plan that is not examined yet.
+
+    Attributes:
+        what: The change in our own words, without names of columns.
+        changes: Returns the changed top-level entries of the spec's document.
+        plan: The changed plan for a first estimate; None if only the changed spec gives it.
+    """
+
+    what: str
+    changes: Callable[[], dict[str, Any]]
+    plan: Plan | None = None
+
+
 def linked_error(plan: Plan, people: int) -> Expected | None:
     """Return the expected mean error of two linked tables, as a share of households; None for one table, or beyond our trials.
 
@@ -121,10 +137,12 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
     """Yield the plan for single columns only with a larger epsilon, if that suffices; nothing if it already has only single columns."""
     if max(map(len, plan.workload.cliques)) == 1:
         return
-    *_, (what, asked) = _smaller(plan)
+    *_, last = _smaller(plan)
+    asked = last.changes()
     with suppress(InputError):
         if (way := _more_budget(changed(plan.spec, asked), facts)) is not None:
-            yield replace(way, kind=Kind.TOGETHER, what=f"{what}, and {way.what[0].lower()}{way.what[1:]}", changes=asked | way.changes)
+            what = f"{last.what}, and {way.what[0].lower()}{way.what[1:]}"
+            yield replace(way, kind=Kind.TOGETHER, what=what, changes=asked | way.changes)
 
 
 def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
@@ -134,7 +152,7 @@ def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:
         return None
     changes = {"mechanism": {"name": USUAL, "settings": {}}}
     what = f"Use {usual.card.title} instead of {plan.mechanism.card.title}"
-    return _best(Kind.MECHANISM, plan, replace(facts, among=(USUAL,), worse=1.0), now, iter([(what, changes)]))
+    return _best(Kind.MECHANISM, plan, replace(facts, among=(USUAL,), worse=1.0), now, iter([_Offer(what, lambda: changes)]))
 
 
 def _more_budget(plan: Plan, facts: Facts) -> Way | None:
@@ -175,19 +193,29 @@ def _fewer_tables(plan: Plan, facts: Facts, now: Power) -> Way | None:
     return _best(Kind.TABLES, plan, facts, now, _smaller(plan))
 
 
-def _smaller(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield smaller workloads as pairs (change in words, changed entries of the spec), the ones with most tables first.
+def _smaller(plan: Plan) -> Iterator[_Offer]:
+    """Yield smaller workloads, the ones with most tables first.
 
     One of these asks for single columns without a certificate: where people are few, their noise
     bounds errors more closely than a certificate measures them.
     """
-    parted = [(what, {"workload": workload.to_json()}) for what, workload in _parted(plan.workload)]
-    budget, bare = plan.spec.budget.model_dump(mode="json"), list[tuple[str, dict[str, Any]]]()
+    parted = [_of_workload(plan, what, workload) for what, workload in _parted(plan.workload)]
+    budget, bare = plan.spec.budget.model_dump(mode="json"), list[_Offer]()
     if budget["certificate"]:
         alone = Workload(plan.domain, dict.fromkeys(_parts(plan.workload, 1, set()), 1.0))
         asked = {"workload": alone.to_json(), "budget": budget | {"certificate": 0.0}}
-        bare = [("Ask for single columns without a certificate, because their noise is known", asked)]
+        bare = [_Offer("Ask for single columns without a certificate, because their noise is known", lambda: asked)]
     yield from [*bare, *parted] if max(map(len, plan.workload.cliques)) == 1 else [*parted, *bare]
+
+
+def _of_workload(plan: Plan, what: str, workload: Workload) -> _Offer:
+    """Return the offer of another workload.
+
+    Without ranges the budget is divided as before, so the plan for the estimate needs no spec of
+    its own, which would take a second for 40,000 tables.
+    """
+    simple = not (plan.workload.ranges or plan.criteria or plan.spec.published_tables)
+    return _Offer(what, lambda: {"workload": workload.to_json()}, replace(plan, workload=workload) if simple else None)
 
 
 def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
@@ -226,8 +254,8 @@ def _wider_groups(plan: Plan, facts: Facts, now: Power) -> Way | None:
     return _best(Kind.GROUPS, plan, facts, now, _grouped(domain, json.loads(json.dumps(domain.to_json()))))
 
 
-def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield coarser domains as pairs (change in words, changed entries of the spec), the finest first.
+def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[_Offer]:
+    """Yield coarser domains, the finest first.
 
     Columns whose groups a rule or a recoding names keep their groups.
 
@@ -244,7 +272,7 @@ def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[tuple[str, di
         entries = [Column.of(wider[e["name"]]).to_json() if e["name"] in wider else e for e in document["attributes"]]
         fewest = max(one.values for one in wider.values())
         what = f"Form at most {fewest:,} groups in {len(wider):,} column{'s' * (len(wider) > 1)} of numbers or dates"
-        yield what, {"domain": {**document, "attributes": entries}}
+        yield _Offer(what, partial(dict[str, Any], domain={**document, "attributes": entries}))
 
 
 def coarser(one: Attribute, most: int) -> Attribute:
@@ -261,7 +289,7 @@ def coarser(one: Attribute, most: int) -> Attribute:
     return wider if FEWEST <= wider.values < one.values else one
 
 
-def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tuple[str, dict[str, Any]]]) -> Way | None:
+def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[_Offer]) -> Way | None:
     """Return the first alternative that suffices; else the one with the largest share of good tables, if it improves notably; else None.
 
     Args:
@@ -269,17 +297,30 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[tu
         plan: The plan to change.
         facts: The public facts.
         now: The expected result of the unchanged plan.
-        offered: Pairs (change in words, changed entries of the spec); invalid ones are skipped.
+        offered: The alternatives; invalid ones are skipped.
     """
-    best: Way | None = None
-    for what, changes in offered:
+    better: list[tuple[_Offer, Power]] = []
+    for offer in offered:
         with suppress(InputError):  # a condition, or the mechanism, needs what would be changed
-            way = Way(kind, what, expected(changed(plan.spec, changes), facts), changes, plan.shares.rho <= facts.left)
-            if way.power.enough:
+            power = expected(offer.plan or changed(plan.spec, offer.changes()), facts)
+            if power.enough and (way := _way(kind, plan, facts, offer)).power.enough:
                 return way
-            if way.power.share > (now.share if best is None else best.power.share) + NOTABLE and _keeps(way.power, now, facts):
-                best = way
-    return best
+            if power.share > (better[-1][1].share if better else now.share) + NOTABLE and _keeps(power, now, facts):
+                better.append((offer, power))
+    for offer, _ in reversed(better):
+        with suppress(InputError):
+            return _way(kind, plan, facts, offer)
+    return None
+
+
+def _way(kind: Kind, plan: Plan, facts: Facts, offer: _Offer) -> Way:
+    """Return an offer as an alternative, with the expected result of its spec.
+
+    Raises:
+        InputError: The changed spec is invalid.
+    """
+    changes = offer.changes()
+    return Way(kind, offer.what, expected(changed(plan.spec, changes), facts), changes, plan.shares.rho <= facts.left)
 
 
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,20 +166,21 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
         worse: Factor by which an earlier release's errors exceeded their expectation; 1 without
             one.
     """
-    cells = np.array([workload.domain.cells(clique) for clique in workload.cliques], dtype=float)
-    several, tables = np.array([len(clique) > 1 for clique in workload.cliques]), len(workload.cliques)
+    cells, several, tables = workload.table_cells.astype(float), workload.widths > 1, len(workload.cliques)
     noise = assess(workload, shares.mechanism / worse**2, unit, people, once=once(workload, among)).value
     alone = noise.noise * cells / (2 * people)
     likely = _likely(Situation.of(workload, shares.mechanism, unit, people), among, worse * np.sqrt(cells) / np.sqrt(cells).mean(), alone)
     errors = [np.minimum(1.0, np.where(several, larger, alone)) for larger in likely]
+    groups: tuple[ranks.Group, ...] = ()
     if rho := shares.of(CERTIFICATE.name):
-        good, most, fewest, perfect = (_shown(error, workload.cliques, rho, unit, people) for error in (*errors, np.zeros(tables)))
+        groups = ranks.groups(unit, _for_errors(rho), people, workload.cliques)
+        shown = partial(_shown, widths=workload.widths, groups=groups, rho=rho, unit=unit, people=people)
+        good, most, fewest, perfect = map(shown, (*errors, np.zeros(tables)))
     else:
         good = most = fewest = float(np.sum(sure(noise.noise, cells) <= 2 * READABLE * people))
         perfect = float(tables)
     known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
-    grouped = bool(rho and ranks.groups(unit, _for_errors(rho), people, workload.cliques))
-    return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), grouped)
+    return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), bool(groups))
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def _likely(situation: Situation, among: Sequence[str], larger: Array, alone: Ar
     return best.error * larger, best.low * larger, best.high * larger
 
 
-def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, people: float) -> float:
+def _shown(errors: Array, widths: NDArray[np.int64], groups: Sequence[ranks.Group], rho: float, unit: Unit, people: float) -> float:
     """Return how many tables a certificate is expected to show to be good enough.
 
     It measures single tables, or, where these are too noisy, groups: then all tables of a group
@@ -262,18 +263,17 @@ def _shown(errors: Array, cliques: Sequence[Clique], rho: float, unit: Unit, peo
 
     Args:
         errors: The true error of each table, as a share of people.
-        cliques: The tables.
+        widths: The number of columns of each table.
+        groups: The groups of tables that the certificate measures; empty for single tables.
         rho: The budget of the certificate.
         unit: The unit of privacy.
         people: Number of people.
     """
     for_errors = _for_errors(rho)
-    groups = ranks.groups(unit, for_errors, people, cliques)
     if not groups:
-        return float(_named(errors, IN_WRONG_CELL * distance_sigma(unit, for_errors, len(cliques)) / people).sum())
+        return float(_named(errors, IN_WRONG_CELL * distance_sigma(unit, for_errors, len(errors)) / people).sum())
     deviation = IN_WRONG_CELL * distance_sigma(unit, ranks.RANKED * for_errors, len(groups)) / people
-    columns = np.array([len(clique) for clique in cliques])
-    of_sizes = (np.sort(errors[columns == group.size]) for group in groups if group.size)
+    of_sizes = (np.sort(errors[widths == group.size]) for group in groups if group.size)
     return math.fsum(len(one) * float(_named(one[[ranks.rank_of(len(one)) - 1]], deviation)[0]) for one in of_sizes)
 
 
@@ -294,10 +294,11 @@ def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
     """
     if not (rho := shares.of(CERTIFICATE.name)):
         return 0
-    low, high, perfect = 1.0, 1e12, np.zeros(len(cliques))
+    low, high, perfect, widths = 1.0, 1e12, np.zeros(len(cliques)), np.array([len(clique) for clique in cliques])
     while high / low > 1.001:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _shown(perfect, cliques, rho, unit, middle) >= MOSTLY * len(cliques) else (middle, high)
+        shown = _shown(perfect, widths, ranks.groups(unit, _for_errors(rho), middle, cliques), rho, unit, middle)
+        low, high = (low, middle) if shown >= MOSTLY * len(cliques) else (middle, high)
     return math.ceil(high)
 
 

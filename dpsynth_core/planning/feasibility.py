@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +19,7 @@ from dpsynth_core.planning import precision
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.naming import LIMIT
 from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique
+from dpsynth_core.vocabulary.measurement import HALF_NORMAL
 from dpsynth_core.vocabulary.workload import Workload
 
 MEASUREMENTS_PER_COLUMN = 2
@@ -94,29 +92,28 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, on
     measured = (1 if once else MEASUREMENTS_PER_COLUMN) * len(domain)
     noise = HALF_NORMAL * precision.sigma(rho, unit, measured)
     smallest_group = math.ceil(precision.half_width(rho, unit, measured) / READABLE_GROUP)
-    used = sorted({name for clique in workload.cliques for name in clique}, key=domain.names.index)
-    columns = _outlook("single columns", domain, [(name,) for name in used], noise, people)
-    tables = _outlook("tables you asked for", domain, workload.cliques, noise, people)
+    used = {name for clique in workload.cliques for name in clique}
+    single = np.array([attribute.size for attribute in domain if attribute.name in used])
+    columns = _outlook("single columns", single, noise, people)
+    tables = _outlook("tables you asked for", workload.table_cells, noise, people)
     return public(Feasibility(noise, smallest_group, columns, tables))
 
 
-def _outlook(kind: str, domain: Domain, cliques: Collection[Clique], noise: float, people: int | None) -> Outlook:
-    """Return the outlook of the tables `cliques`.
+def _outlook(kind: str, every: NDArray[np.int64], noise: float, people: int | None) -> Outlook:
+    """Return the outlook of some tables.
 
     Args:
         kind: Kind of the tables, in words.
-        domain: The domain.
-        cliques: The tables.
+        every: The number of cells of each table.
         noise: Expected absolute error of a cell, in people.
         people: Number of people, or None.
     """
-    every = [domain.cells(clique) for clique in cliques]
-    cells = int(statistics.median_high(every))
+    cells = int(np.sort(every)[len(every) // 2])  # the upper one of two in the middle
     needed = math.ceil(noise * cells / (2 * READABLE))
     if not people:
-        return Outlook(kind, len(cliques), cells, share=None, people_needed=needed, within=0)
-    within = int(np.sum(sure(noise, np.array(every, dtype=float)) <= 2 * READABLE * people))
-    return Outlook(kind, len(cliques), cells, min(1.0, noise * cells / (2 * people)), needed, within)
+        return Outlook(kind, len(every), cells, share=None, people_needed=needed, within=0)
+    within = int(np.sum(sure(noise, every.astype(float)) <= 2 * READABLE * people))
+    return Outlook(kind, len(every), cells, min(1.0, noise * cells / (2 * people)), needed, within)
 
 
 def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -82,10 +81,10 @@ class Situation:
             unit: The unit of privacy.
             people: A public or declared number of people.
         """
-        domain, sizes = workload.domain, [workload.domain.cells(clique) for clique in workload.cliques]
+        domain, sizes = workload.domain, workload.table_cells
         sigma = unit.marginal_l2 * math.sqrt(len(domain) / rho)
-        cells = float(statistics.median(sizes))
-        width, few = statistics.fmean(map(len, workload.cliques)), len(sizes) <= len(domain)
+        cells = float(np.median(sizes))
+        width, few = float(workload.widths.mean()), len(sizes) <= len(domain)
         return Situation(sigma * cells / (2 * people), len(domain), cells, width, few)
 
     @property

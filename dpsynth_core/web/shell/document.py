@@ -323,13 +323,18 @@ def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
     return _proposals(_key(draft["domain"]), draft["workload"].get("column") or kept.get("column"))
 
 
-def cost(draft: Mapping[str, Any]) -> Cost | InputError:
+def cost(draft: Mapping[str, Any], *, read: bool = True) -> Cost | InputError:
     """Return the expected noise and running time of the workload with the present mechanism and budget.
 
     If they are unknown, the InputError with the reason is returned, not raised.
+
+    Args:
+        draft: The draft.
+        read: Whether to work out the passes over the records (`proposals.cost`).
     """
     try:
-        return _cost(_key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"]), shares(draft), unit(draft), people(draft))
+        stated = _key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"])
+        return _cost(*stated, shares(draft), unit(draft), people(draft), read)
     except InputError as error:
         return error
 
@@ -565,5 +570,6 @@ def _proposals(domain_text: str, column: str | None) -> tuple[Proposal, ...]:
 
 
 @lru_cache(maxsize=64)
-def _cost(domain_text: str, text: str, mechanism_text: str, divided: Shares, whose: Unit, known: int | None) -> Cost:
-    return proposed.cost(_workload(domain_text, text), mechanism({"mechanism": json.loads(mechanism_text)}), divided, whose, known)
+def _cost(domain_text: str, text: str, mechanism_text: str, divided: Shares, whose: Unit, known: int | None, read: bool) -> Cost:
+    chosen = mechanism({"mechanism": json.loads(mechanism_text)})
+    return proposed.cost(_workload(domain_text, text), chosen, divided, whose, known, read=read)

@@ -87,7 +87,8 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
     names = {proposal.name: f"**{literal(proposal.title)}**  \n{proposal.text}" for proposal in proposals}
     names[OWN] = "**A list of your own**  \nChoose the tables and their weights."
     now = served(project.draft)
-    costs = [words(document.cost({**project.draft, "workload": forms[proposal.name]})) for proposal in proposals]
+    offered = [({**project.draft, "workload": forms[one.name]}, one.name == now) for one in proposals]
+    costs = [words(document.cost(draft, read=chosen)) for draft, chosen in offered]
 
     @session.edits
     def take(draft: Draft, purpose: str) -> None:
