@@ -24,7 +24,7 @@ from benchmarks.server import chromium, cpu_ms, demo_draft, serving
 GOAL_MS = 300
 PAGES = ("Data", "Domain", "Workload", "Budget", "Mechanism", "Results", "Trade-offs", "Compare", "Ledger", "Guide")
 COLUMNS = ("age", "sex", "region", "education", "health", "commute")
-_WATCH = """() => new Promise(done => {
+WATCH = """() => new Promise(done => {
   const app = document.querySelector('[data-testid="stApp"]'), start = performance.now();
   const link = [...document.querySelectorAll('[data-testid="stSidebarNavLink"]')].find(a => a.textContent.includes(TITLE));
   const look = () => {  // the page before has another title; a script may be done before the next frame, so that nobody sees it run
@@ -101,7 +101,7 @@ def _switches(url: str, pid: int, project: str, rounds: int) -> Mapping[str, lis
         for _ in range(rounds + 1):
             for page in PAGES:
                 before = cpu_ms(pid)
-                took = window.evaluate(_WATCH.replace("TITLE", json.dumps(page)))
+                took = window.evaluate(WATCH.replace("TITLE", json.dumps(page)))
                 busy = cpu_ms(pid) - before
                 window.wait_for_timeout(1200)  # charts are drawn after the page, and must not slow the next switch down
                 if window.get_by_text("This step opens when").count():
