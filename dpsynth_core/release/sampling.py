@@ -40,7 +40,7 @@ from dpsynth_core.sources.decoding import DrawnRows, filled, within
 from dpsynth_core.statistics.distances import in_wrong_cell, percent
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 from dpsynth_core.vocabulary.ranges import Chosen, reached_cells, spans_of, text_of
 from dpsynth_core.vocabulary.rows import one_table, row_marginals
 from dpsynth_core.vocabulary.zeros import parts_named
@@ -69,6 +69,7 @@ class Refitted:
         certificate: The measured errors of the released rows, or None.
         other: Whether the rows differ from the released ones, because of other libraries or another
             processor.
+        known: Noisy counts of columns from before the mechanism (`Kernel.known`), which the model uses as well.
     """
 
     plan: Plan
@@ -76,6 +77,7 @@ class Refitted:
     released: DrawnRows
     certificate: Certificate | None
     other: bool = False
+    known: tuple[MarginalCounts, ...] = ()
 
     @cached_property
     def tables(self) -> dict[Clique, float]:
@@ -136,7 +138,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     again = synthesis.drawn(plan, model, synthesis.row_count(plan, release.total), release.row_seed, found)
     again = synthesis.weighed(plan, again, release.claims[WEIGHTED.name])
     other = (codes := one_table(release.codes)) is not None and not np.array_equal(codes, again.codes)
-    return Refitted(plan, model, again, release.certificate, other)
+    return Refitted(plan, model, again, release.certificate, other, tuple(kernel.known))
 
 
 def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1) -> Sample:
