@@ -19,6 +19,7 @@ import dpsynth_core
 from docs import mechanism_pages, schemas
 from docs.markdown import code, table
 from dpsynth_core.cli import command_line
+from dpsynth_core.foundation import extension
 from dpsynth_core.interface.plan import Options
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import registry as operation_registry
@@ -74,7 +75,7 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> tuple[s
 
 def _python() -> Iterator[str]:
     yield from ("`import dpsynth_core as dps`. A test runs the examples.", "")
-    named = {name: getattr(dpsynth_core, name) for name in dpsynth_core.__all__}
+    named = {name: getattr(dpsynth_core, name) for name in (*dpsynth_core.__all__, *extension.names())}
     for name, value in sorted(named.items(), key=lambda one: inspect.isclass(one[1])):
         yield from (f"## `dps.{name}`", "", *_signature(name, value), *_docstring(value))
         for member, part in _members(value):

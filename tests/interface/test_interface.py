@@ -30,6 +30,7 @@ from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY, UNKNOWN, light
 from dpsynth_core.evaluation.questions.question import COUNT, MEAN, MEDIAN, SHARE, Question
+from dpsynth_core.foundation import extension
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
@@ -63,7 +64,7 @@ def planned(data: Any, **options: Any) -> dps.Plan:
 
 
 def test_the_public_names_are_these() -> None:
-    assert set(dps.__all__) == PUBLIC == set(dir(dps)) - {"__version__"}
+    assert set(dps.__all__) == PUBLIC == set(dir(dps)) - {"__version__", *extension.names()}
     stub = Path(dps.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     assert all(re.search(rf"\bimport\b.*\b{name}\b", stub) for name in PUBLIC)
     for name in PUBLIC:
