@@ -1,0 +1,156 @@
+"""Analyses of a release with intervals that know of its noise, or a refusal that names the relation that no measured table holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.intervals import formulas, variables
+from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
+from dpsynth_core.extensions.intervals.explained import MOST_ROWS, explained
+from dpsynth_core.extensions.intervals.pooling import POPULATION, check_of, combined
+from dpsynth_core.extensions.intervals.sets import Sets
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique
+
+HOLDS, LEAST = 0.99, 0.5
+"""R2 from which intervals held 95 % in simulations (`benchmarks/intervals.py`), and below which 1 % held, so that there is none."""
+Codes = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number of an analysis.
+
+    Attributes:
+        name: Its name.
+        value: The estimate in the released rows.
+        low, high: Ends of the 95 % interval; None for a refused result.
+        error: The standard error that belongs to the interval; None for a refused result.
+        noise: The standard deviation of the release's noise in the estimate.
+        r2: The share of the estimate's influence function that measured tables determine.
+        missing: The columns of the relation that no table holds; () if R2 is at least `HOLDS`.
+    """
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    error: float | None
+    noise: float
+    r2: float
+    missing: Clique = ()
+
+    @property
+    def state(self) -> str:
+        """The result's standing: "holds", "doubtful" or "refused"."""
+        return "holds" if self.r2 >= HOLDS else "doubtful" if self.r2 >= LEAST else "refused"
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.name}: no interval (R2 {self.r2:.2f}): no measured table holds {_relation(self.missing)}"
+        rests = f"; R2 {self.r2:.2f}: part of it rests on {_relation(self.missing)}, which no measured table holds"
+        doubt = "" if self.state == "holds" else rests
+        return f"{self.name}: {self.value:.6g}, 95 % interval {self.low:.6g} to {self.high:.6g}{doubt}"
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """An analysis of a release.
+
+    Attributes:
+        analysis: Its text.
+        of: "population" or "table".
+        results: The numbers.
+        sets: Number of sets of rows whose spread is the noise.
+        people: Number of rows of the release.
+        notes: Sentences on what the intervals leave out.
+    """
+
+    analysis: str
+    of: str
+    results: tuple[Result, ...]
+    sets: int
+    people: int
+    notes: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        """True if the intervals of all results hold."""
+        return all(one.state == "holds" for one in self.results)
+
+    @property
+    def refused(self) -> tuple[Result, ...]:
+        """The results without an interval."""
+        return tuple(one for one in self.results if one.low is None)
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.analysis} (of the {self.of}, {self.sets} sets)", *map(str, self.results), *self.notes])
+
+
+def check(domain: Domain, text: str, of: str) -> None:
+    """Raise InputError if a text is not an analysis of these columns, or `of` has no intervals."""
+    check_of(of)
+    prepared(domain, formulas.read(text))
+
+
+def analyse(sets: Sets, text: str, of: str, drawn: Sequence[Codes]) -> Analysed:
+    """Return an analysis of a release with its intervals.
+
+    Args:
+        sets: The sets of rows of the release.
+        text: The analysis, in the grammar of `formulas`.
+        of: "population" for the people that the table was drawn from, "table" for the table itself.
+        drawn: The cells of the rows of the sets.
+
+    Raises:
+        InputError: The text is not an analysis of these columns, or the release cannot be analysed so.
+    """
+    check_of(of)
+    asked = prepared(sets.fitted.plan.domain, formulas.read(text))
+    if of == POPULATION and sets.fitted.plan.unit.max_rows_per_person > 1:
+        problem = "people may own several rows, which depend on each other: no interval of a population follows"
+        raise InputError("of", problem, 'ask of="table"')
+    codes = sets.fitted.released.codes
+    own = asked.estimate(codes, influence=True)
+    values = np.array([_in_set(asked, one) for one in drawn])
+    held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], sets.tables, asked.columns)
+    found = combined(own.values, values, own.variances, of, 1 - held.r2)
+    results = []
+    for k, name in enumerate(asked.names):
+        r2 = float(held.r2[k])
+        ends = [float(found.low[k]), float(found.high[k]), math.sqrt(found.variance[k])]
+        low, high, error = ends if r2 >= LEAST else [None] * 3
+        missing = () if r2 >= HOLDS else held.missing[k]
+        results.append(Result(name, float(own.values[k]), low, high, error, float(found.noise[k]), r2, missing))
+    return Analysed(text, of, tuple(results), len(drawn), len(codes), tuple(_notes(asked, results, of)))
+
+
+def _in_set(asked: Prepared, codes: Codes) -> NDArray[np.float64]:
+    try:
+        return asked.estimate(codes).values
+    except InputError as error:
+        problem = f"in one set of rows it cannot be computed ({error.problem}): the noise is as large as the groups"
+        raise InputError("analysis", problem, "use larger groups or fewer terms") from None
+
+
+def _notes(asked: Prepared, results: Sequence[Result], of: str) -> list[str]:
+    """Return sentences on what the intervals are of, on refused results, and on numbers inside cells."""
+    said = ["The intervals are of the noise alone." if of != POPULATION else "The intervals are of noise and of sampling."]
+    for clique in dict.fromkeys(one.missing for one in results if one.missing):
+        said.append(f"No measured table holds {_relation(clique)}. To analyse it next time, name this table in the workload of the plan.")
+    wide = {name: variables.width(asked.domain, name) for name in asked.columns if variables.is_numeric(asked.domain[name])}
+    if any(wide.values()):
+        cells = ", ".join(f"{name} (up to {width:g})" for name, width in wide.items() if width)
+        said.append(f"Numbers count as the middles of their cells; how values lie within a cell was not measured: {cells}.")
+    return said
+
+
+def _relation(clique: Clique) -> str:
+    return " x ".join(clique)
+

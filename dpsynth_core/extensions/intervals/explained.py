@@ -1,0 +1,157 @@
+"""How much of an analysis the measured tables determine, from released rows and the names of tables alone.
+
+An estimate moves with its influence function. Where that function is a sum of functions of measured tables' cells, the noisy answers inform
+about the whole estimate; where it is not, the rows hold what the model assumes (independence), and no interval from them means anything.
+R2 is the share of the function's variance that such sums express, found by backfitting (Breiman and Friedman 1985), less what they would
+express of random numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
+
+Floats = NDArray[np.float64]
+SWEEPS, CLOSE = 25, 1e-4
+"""Most sweeps over the tables, and the gain of R2 in a sweep at which they end."""
+MOST_ROWS = 100_000
+"""Largest number of rows that are looked at; the first ones, because rows are in random order."""
+MUCH = 0.25
+"""Share of what tables leave of an influence function from which a pair of columns is named as the missing relation."""
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A measured table as the cell of each row.
+
+    Attributes:
+        columns: Its columns; groups of values count as their column.
+        cells: The cell of each row, shape (rows,).
+        whole: Whether it distinguishes all cells of its columns, and not only groups of them.
+    """
+
+    columns: frozenset[str]
+    cells: NDArray[np.intp]
+    whole: bool
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of values in the cell of each row, shape (rows, functions) as `values` has."""
+        one, averaging = self._averaging
+        return np.asarray(one @ (averaging @ values))
+
+    @cached_property
+    def _averaging(self) -> tuple[csr_array, csr_array]:
+        """The matrices from cells to rows, and from rows to means of cells."""
+        one = csr_array((np.ones(len(self.cells)), (np.arange(len(self.cells)), self.cells)))
+        return one, one.multiply((1 / np.asarray(one.sum(axis=0))[self.cells])[:, None]).T.tocsr()
+
+
+def tables(
+    domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()
+) -> list[Table]:
+    """Return the tables that inform a release: measured, known from before, and published; without those inside another.
+
+    Args:
+        domain: The domain of the rows.
+        codes: The cells of the rows, shape (rows, columns).
+        measurements: The measured tables.
+        known: Counts of columns from before the mechanism.
+    """
+    found = list[Table]()
+    for one in measurements:
+        if one.clique and not any(_inside(one, other) for other in measurements if other is not one):
+            found.append(_table(domain, codes, one))
+    held = [one.columns for one in found if one.whole]
+    others: list[Clique] = [*(one.clique for one in known), *(one.columns for one in domain.published)]
+    for clique in dict.fromkeys(others):
+        if not any(set(clique) <= columns for columns in held):
+            found.append(Table(frozenset(clique), _cells(domain, codes, clique), True))
+    return found
+
+
+def _inside(one: Measurement, other: Measurement) -> bool:
+    """Return whether a table follows from another one by summing; of equal tables, the later one does."""
+    return set(one.clique) < set(other.clique)
+
+
+def _table(domain: Domain, codes: NDArray[np.integer], one: Measurement) -> Table:
+    groups = {each.name: each for each in one.groups}
+    names = [groups[name].column if name in groups else name for name in one.clique]
+    places = [codes[:, domain.position(name)].astype(np.int64) for name in names]
+    of_groups = [np.asarray(groups[name].places)[at] if name in groups else at for name, at in zip(one.clique, places, strict=True)]
+    cells, columns = np.ravel_multi_index(tuple(of_groups), one.values.shape), frozenset(names)
+    return Table(columns, np.unique(cells, return_inverse=True)[1], not groups)
+
+
+def _cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> NDArray[np.intp]:
+    at = tuple(codes[:, domain.position(name)].astype(np.int64) for name in clique)
+    return np.unique(np.ravel_multi_index(at, domain.sizes(clique)), return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """How much of each influence function the measured tables determine.
+
+    Attributes:
+        r2: The share, from 0 to 1, shape (results,).
+        missing: For each result, the columns of the relation that would explain most of the rest.
+    """
+
+    r2: Floats
+    missing: tuple[Clique, ...]
+
+
+def explained(influence: Floats, domain: Domain, codes: NDArray[np.integer], measured: Sequence[Table], columns: Clique) -> Explained:
+    """Return how much of influence functions the measured tables determine, and which relation is missing.
+
+    Args:
+        influence: The influence functions, shape (results, rows).
+        domain: The domain of the rows.
+        codes: The cells of the rows, shape (rows, columns).
+        measured: The measured tables (`tables` of the same rows).
+        columns: The columns of the analysis.
+    """
+    chance = np.random.default_rng(0).normal(size=len(codes))  # fixed: the same release gives the same R2
+    left = np.vstack([influence, chance]).T
+    left = left - left.mean(axis=0)
+    whole = np.maximum((left**2).mean(axis=0), _LEAST**2)
+    shares = np.ones(len(whole))
+    for _ in range(SWEEPS):
+        for one in measured:
+            left = left - one.means(left)
+        before, shares = shares, (left**2).mean(axis=0) / whole
+        if (before - shares).max(initial=0.0) < CLOSE:
+            break
+    r2 = np.asarray(1 - np.minimum(1.0, shares[:-1] / max(shares[-1], _LEAST)))
+    return Explained(r2, tuple(_missing(left[:, k], domain, codes, measured, columns) for k in range(len(influence))))
+
+
+def _missing(left: Floats, domain: Domain, codes: NDArray[np.integer], measured: Sequence[Table], columns: Clique) -> Clique:
+    """Return the smallest relation of the analysis' columns that no table holds and that explains much of what is left.
+
+    If no pair of columns explains so much, all columns of the analysis together are the relation.
+
+    Args:
+        left: What the measured tables leave of an influence function, shape (rows,).
+        domain: The domain.
+        codes: The cells of the rows.
+        measured: The measured tables.
+        columns: The columns of the analysis.
+    """
+    whole = max(float((left**2).mean()), _LEAST**2)
+    best: tuple[float, Clique] = (0.0, columns)
+    for pair in combinations(columns, 2):
+        if not any(set(pair) <= one.columns and one.whole for one in measured):
+            means = Table(frozenset(pair), _cells(domain, codes, pair), True).means(left[:, None])
+            best = max(best, (float((means**2).mean()) / whole, pair))
+    return best[1] if best[0] >= MUCH else columns

@@ -1,0 +1,112 @@
+"""What Python programs call: sets of rows of a release, and analyses with intervals. None of it costs budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.intervals import analysing
+from dpsynth_core.extensions.intervals.analysing import Analysed
+from dpsynth_core.extensions.intervals.pooling import POPULATION, Pooled, pool
+from dpsynth_core.extensions.intervals.refitting import check
+from dpsynth_core.extensions.intervals.sets import FEWEST, MOST, USUAL, Sets
+from dpsynth_core.interface.given_values import whole_number
+from dpsynth_core.interface.release import Release
+from dpsynth_core.release.rows import as_table
+
+_MOST_SEED = 2**64 - 1
+_drawn: WeakKeyDictionary[Release, dict[int, NDArray[np.integer]]] = WeakKeyDictionary()
+_sets: WeakKeyDictionary[Release, Sets] = WeakKeyDictionary()
+
+
+def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterator[Any]:
+    """Yield m sets of rows of a release, which differ by the noise that the release has.
+
+    Analyse each set, and combine the results with ``pool``: the spread of the sets is the error that the noise makes. It costs nothing:
+    the released model answers the measured tables again with noise of the same size, and is fitted again. The first set takes about as
+    long as the run did, because the model is computed first.
+
+    Parameters
+    ----------
+    release : a release of AIM, MST or Independent with rows.
+    m : number of sets, from 2.
+    seed : another seed gives other sets; by default the published seed of the rows, so that anyone makes the same sets.
+
+    Returns:
+    -------
+    Iterator of tables, of the kind that was given.
+
+    Raises:
+    ------
+    InputError
+        If nothing is known of intervals for this kind of release.
+
+    Examples:
+    --------
+    >>> import dpsynth_core as dps
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+    >>> sets = list(dps.samples(plan.run(progress=False), 2))
+    >>> len(sets), list(sets[0].columns)
+    (2, ['sex'])
+    """
+    m = whole_number(m, "m", "a number of sets", FEWEST, MOST)
+    seed = None if seed is None else whole_number(seed, "seed", "a seed", 0, _MOST_SEED)
+    check(release.made)
+    sets = _sets_of(release) if seed is None else Sets.of(release.made, release.refitted, seed)
+    return (release.back(as_table(one.rows), release.made.domain) for one in sets.first(m))
+
+
+def analyse(release: Release, analysis: str, of: str = POPULATION, m: int = USUAL) -> Analysed:
+    """Analyse a release, with 95 % intervals that know of its noise.
+
+    Each result has R2: how much of it the measured tables determine. From 0.99 on, intervals hold. Below 0.5 there is none, and the
+    relation that no table holds is named. It costs nothing.
+
+    Parameters
+    ----------
+    release : a release of AIM, MST or Independent with rows.
+    analysis : such as ``mean(income | sex == "f")``, ``share(sick == "yes")``, ``difference(income, sex == "f")``,
+        ``quantile(income, 0.9)``, ``correlation(age, income)``, ``odds_ratio(sick == "yes", sex == "f")``, a linear regression
+        ``income ~ age + sex``, a logistic one ``sick == "yes" ~ age + sex``, or ``poisson(visits ~ age)``.
+    of : "population" for the people that the table was drawn from, with sampling; "table" for the table itself, with noise alone.
+    m : number of sets of rows.
+
+    Returns:
+    -------
+    Analysed
+
+    Raises:
+    ------
+    InputError
+        If the analysis cannot be read, or nothing is known of intervals for this kind of release.
+
+    Examples:
+    --------
+    >>> import dpsynth_core as dps
+    >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
+    >>> found = dps.analyse(plan.run(progress=False), 'share(sex == "female")', m=5)
+    >>> found.passes, 0.4 < found.results[0].low < found.results[0].high < 0.6
+    (True, True)
+    """
+    m = whole_number(m, "m", "a number of sets", FEWEST, MOST)
+    check(release.made)
+    analysing.check(release.made.domain, analysis, of)  # before the model is fitted, which takes its time
+    sets, held = _sets_of(release), _drawn.setdefault(release, {})
+    for k in range(1, m + 1):
+        if k not in held:
+            held[k] = sets.number(k).codes
+    return analysing.analyse(sets, analysis, of, [held[k] for k in range(1, m + 1)])
+
+
+def _sets_of(release: Release) -> Sets:
+    """Return the sets of a release by its published seed, kept as long as the release."""
+    if release not in _sets:
+        _sets[release] = Sets.of(release.made, release.refitted)
+    return _sets[release]
+
+
+__all__ = ["Analysed", "Pooled", "analyse", "pool", "samples"]

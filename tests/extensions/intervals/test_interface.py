@@ -1,0 +1,117 @@
+"""Python programs draw sets of rows and analyse a release, in the names of the package."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core.extensions.intervals import interface, pooling
+from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST, Analysed, analyse
+from dpsynth_core.extensions.intervals.interface import samples
+from dpsynth_core.foundation import extension
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.privacy.unit import Unit
+from tests.extensions.intervals.releases import codes, drawn, sets_of
+from tests.refusals import refused
+
+COLUMNS = {"age": (20, 59), "sex": ["f", "m"], "sick": ["no", "yes"]}
+
+
+@pytest.fixture(scope="module")
+def release() -> dps.Release:
+    rows = codes(1500)
+    sex, sick = np.array(["f", "m"])[rows[:, 1]], np.array(["no", "yes", "no"])[rows[:, 2]]
+    frame = pd.DataFrame({"age": 20 + 10 * rows[:, 0], "sex": sex, "sick": sick})
+    return dps.plan(frame, COLUMNS, epsilon=5, tables=2, mechanism="aim", population="intervals").run(progress=False)
+
+
+class Whose:
+    """A plan whose people may own several rows."""
+
+    def __init__(self, plan: Plan, unit: Unit) -> None:
+        self.domain, self.unit = plan.domain, unit
+
+
+def analysed(text: str, of: str = "population", mechanism: str = "aim") -> Analysed:
+    return analyse(sets_of(mechanism), text, of, drawn(mechanism))
+
+
+def test_the_examples_of_docstrings_run() -> None:
+    for module in (interface, pooling):
+        found = doctest.testmod(module)
+        assert found.attempted
+        assert not found.failed
+
+
+def test_the_package_has_the_names_of_the_manifest() -> None:
+    names = extension.names()
+    assert {"samples", "analyse", "pool"} <= names.keys()
+    assert getattr(dps, "samples") is samples  # noqa: B009  # the stub of the package has names of the core alone
+
+
+def test_sets_are_frames_like_the_rows(release: dps.Release) -> None:
+    first, second = samples(release, 2)
+    assert list(first.columns) == list(release.rows.columns) == list(second.columns)
+    assert (first.dtypes == release.rows.dtypes).all()
+    (again, _) = samples(release, 2)
+    assert again.equals(first)
+    other, _ = samples(release, 2, seed=5)
+    assert not other.equals(first)
+
+
+def test_an_analysis_passes_where_its_tables_were_measured(release: dps.Release) -> None:
+    found = interface.analyse(release, "difference(sick == 'yes', sex == 'm')", m=4)
+    assert found.passes == (found.results[0].r2 >= HOLDS)
+    assert found.sets == 4
+    assert "95 % interval" in str(found)
+
+
+@pytest.mark.parametrize("m", [1, 0, 2.5, "many", 201])
+def test_a_number_of_sets_that_cannot_be_is_refused(release: dps.Release, m: Any) -> None:
+    assert refused(samples, release, m).field == "m"
+    assert refused(interface.analyse, release, "mean(age)", m=m).field == "m"
+
+
+def test_what_no_table_holds_gets_no_interval_and_names_the_relation() -> None:
+    """Independent measures single columns alone."""
+    found = analysed("visits ~ age", mechanism="independent")
+    assert [one.name for one in found.refused] == ["(Intercept)", "age"]
+    assert all(one.r2 < LEAST and one.low is None and one.error is None for one in found.refused)
+    assert all(set(one.missing) == {"age", "visits"} for one in found.refused)
+    assert "no measured table holds age x visits" in str(found)
+    assert "name this table in the workload" in " ".join(found.notes)
+    assert analysed("mean(visits)", mechanism="independent").passes
+
+
+def test_intervals_of_a_population_are_wider_than_those_of_the_table() -> None:
+    table, people = (analysed("mean(visits)", of).results[0] for of in ("table", "population"))
+    assert table.value == people.value
+    assert table.error is not None
+    assert people.error is not None
+    assert table.error < people.error
+    assert table.noise == people.noise
+
+
+def test_numbers_inside_cells_are_said_to_be_rounded() -> None:
+    assert "age (up to 9)" in " ".join(analysed("mean(age)").notes)
+    assert "middles" not in " ".join(analysed("mean(visits)").notes)
+
+
+def test_people_with_several_rows_have_no_interval_of_a_population() -> None:
+    sets = sets_of("mst")
+    unit = replace(sets.fitted.plan.unit, max_rows_per_person=2)
+    several = replace(sets, fitted=replace(sets.fitted, plan=Whose(sets.fitted.plan, unit)))
+    assert refused(analyse, several, "mean(age)", "population", drawn("mst")).field == "of"
+    assert analyse(several, "mean(age)", "table", drawn("mst")).results
+
+
+def test_a_wrong_analysis_is_refused_before_a_model_is_fitted(release: dps.Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interface, "_sets_of", lambda _: pytest.fail("a model was fitted"))
+    refused(interface.analyse, release, "mean(height)", saying="not a column")
+    refused(interface.analyse, release, "mean(age)", of="sample", saying="has no intervals")
