@@ -12,6 +12,7 @@ from dpsynth_core.web.domain import (
     learning_view,
     list_view,
     published_view,
+    several_view,
     sources_view,
     zeros_view,
 )
@@ -28,6 +29,7 @@ def main() -> None:
     learning_view.section(project, rows)
     as_table = sources_view.loaders(project, rows)
     sources_view.justification(project, rows)
+    several_view.several(project, rows)
     if as_table:
         list_view.summary(project, rows)
         list_view.grid(rows)

@@ -1,6 +1,6 @@
 """Alternatives to a plan that should not come out good enough.
 
-They are: the usual mechanism, more budget, fewer or smaller tables, wider groups. They follow from
+They are: the usual mechanism, more budget, fewer or smaller tables, wider groups, fewer columns. They follow from
 public facts only, with the expectations of `expected_verdict`. An alternative changes the spec's
 document, and its expected result is computed for the changed plan. It is offered only if it
 improves on a plan that needs improvement.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -20,8 +20,9 @@ from typing import Any
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision, recommendation
-from dpsynth_core.planning.expected_verdict import Facts, Power, expected
+from dpsynth_core.planning.expected_verdict import Facts, Light, Power, expected
 from dpsynth_core.planning.plan import Plan, forecast
+from dpsynth_core.planning.proposals import MANY_COLUMNS
 from dpsynth_core.planning.recommendation import USUAL, Expected, Situation
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.budget import MIN_EPSILON, WEAK_EPSILON
@@ -34,6 +35,8 @@ from dpsynth_core.vocabulary.names import in_letters
 from dpsynth_core.vocabulary.workload import Workload
 
 GROUPS = (20, 16, 12, 10, 8, 6, 5, 4)
+COLUMNS = (100, 50, 30, 20, 15, 10, 8, 5, 3)
+"""Numbers of columns that a plan with more than `MANY_COLUMNS` could keep, largest first."""
 FEWEST = 3
 """Numbers of groups of a column of numbers or dates, largest first; below the last, the column says little."""
 KEPT = (0.9, 0.8, 0.7, 0.6, 0.5)
@@ -53,6 +56,7 @@ class Kind(StrEnum):
     EPSILON = "epsilon"
     TABLES = "tables"
     GROUPS = "groups"
+    COLUMNS = "columns"
     TOGETHER = "together"
 
 
@@ -114,7 +118,10 @@ def linked_error(plan: Plan, people: int) -> Expected | None:
 
 
 def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
-    """Return at most one alternative of each kind, in the order of `Kind`, and two changes together if no single one suffices.
+    """Return at most one alternative of each kind, in the order of `Kind`.
+
+    Fewer columns are offered for a plan with many whose light is red, or if nothing else suffices;
+    two changes together if no single one of the others does.
 
     The result is empty if the plan should come out good enough, or publishes no tables.
     """
@@ -130,7 +137,9 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
         _wider_groups(plan, facts, now),
     )
     offered = tuple(way for way in found if way is not None)
-    return offered if any(way.power.enough for way in offered) else (*offered, *_together(plan, facts))
+    suffices = any(way.power.enough for way in offered)
+    fewer = () if suffices and now.light is not Light.RED else tuple(_fewer_columns(plan, facts, now))
+    return (*offered, *fewer) if suffices else (*offered, *fewer, *_together(plan, facts))
 
 
 def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
@@ -143,6 +152,44 @@ def _together(plan: Plan, facts: Facts) -> Iterator[Way]:
         if (way := _more_budget(changed(plan.spec, asked), facts)) is not None:
             what = f"{last.what}, and {way.what[0].lower()}{way.what[1:]}"
             yield replace(way, kind=Kind.TOGETHER, what=what, changes=asked | way.changes)
+
+
+def _fewer_columns(plan: Plan, facts: Facts, now: Power) -> Iterator[Way]:
+    """Yield the plan for the most columns of `COLUMNS` that suffice; nothing if it has few columns, or no number suffices.
+
+    Columns of middle size stand for those that the curator will pick.
+    """
+    domain = Domain.from_json(plan.spec.domain)
+    by_size = sorted(domain.names, key=lambda name: domain[name].size)
+    if len(by_size) > MANY_COLUMNS:
+        way = _best(Kind.COLUMNS, plan, facts, now, _kept(plan, domain, by_size))
+        yield from [way] if way is not None and way.power.enough else []
+
+
+def _kept(plan: Plan, domain: Domain, by_size: Sequence[str]) -> Iterator[_Offer]:
+    """Yield the plan over fewer columns of middle size, with those of its tables that lie within them; all of k columns stay so.
+
+    Args:
+        plan: The plan.
+        domain: The domain of its spec.
+        by_size: The columns, those with the fewest cells first.
+    """
+    form = plan.spec.workload
+    for number in COLUMNS:
+        if number >= len(by_size):
+            continue
+        first = (len(by_size) - number) // 2
+        kept = domain.keep(by_size[first : first + number])
+        workload = {**form, "k": min(form["k"], number)} if form["kind"] == "all" else _within(plan.workload, set(kept.names))
+        if workload is not None:
+            what = f"Keep {number} of the {len(by_size):,} columns, of your choice"
+            yield _Offer(what, partial(dict[str, Any], domain=kept.to_json(), workload=workload))
+
+
+def _within(workload: Workload, names: set[str]) -> dict[str, Any] | None:
+    """Return the tables of a workload that have no other columns, as a workload's document; None without such a table."""
+    inside = [{"attributes": list(clique), "weight": weight} for clique, weight in workload.weights.items() if names.issuperset(clique)]
+    return {"kind": "marginals", "marginals": inside} if inside else None
 
 
 def _usual_mechanism(plan: Plan, facts: Facts, now: Power) -> Way | None:

@@ -99,3 +99,45 @@ def test_what_trials_of_many_tables_need_is_worked_out_when_asked_for(monkeypatc
     app.button(key="sweep_check").click().run()
     assert len(planned) == 1
     assert app.button(key="sweep_start").label.startswith("Start")
+
+
+def is_used(name: str) -> bool:
+    return any(entry["name"] == name for entry in projects.list(LOCAL_OWNER)[0].draft["domain"]["attributes"])
+
+
+def test_a_long_list_of_columns_is_searched_and_keeps_the_column_that_is_open() -> None:
+    app = open_page("domain", wide())
+    listed = next(radio for radio in app.radio if radio.label == "Columns")
+    assert len(listed.options) == COLUMNS
+    next(box for box in app.text_input if box.label == "Search columns").set_value("Q3_").run()
+    listed = next(radio for radio in app.radio if radio.label == "Columns")
+    assert listed.value == NAMES[0], "what is open stays in the list"
+    assert len(listed.options) == 1 + sum(name.startswith("q3_") for name in NAMES)
+    assert not [box for box in open_page("domain", project()).text_input if box.label == "Search columns"], "a short list needs none"
+
+
+def test_several_columns_are_kept_left_out_and_used_again_at_once() -> None:
+    app = open_page("domain", wide())
+    choice = app.multiselect[0]
+    choice.set_value(["q1_0", "q1_1", "q2_0"]).run()
+    app.button(key="keep_only").click().run()
+    assert [name for name in NAMES if is_used(name)] == ["q1_0", "q1_1", "q2_0"]
+    assert app.multiselect[0].value == []
+    app.multiselect[0].set_value(["q1_1"]).run()
+    app.button(key="leave_several").click().run()
+    assert [name for name in NAMES if is_used(name)] == ["q1_0", "q2_0"]
+    app.multiselect[0].set_value(["q7_0"]).run()
+    app.button(key="use_several").click().run()
+    assert [name for name in NAMES if is_used(name)] == ["q1_0", "q2_0", "q7_0"]
+
+
+def test_a_red_light_over_many_columns_leads_to_the_choice_of_those_that_matter() -> None:
+    place = wide(workload={"kind": "all", "k": 2})
+    few = projects.load(LOCAL_OWNER, place).draft
+    few["wizard"]["people"] = 1_500
+    projects.save(LOCAL_OWNER, place, few)
+    app = open_page("budget", place)
+    assert "Keep " in words(app)
+    app.button(key="way_columns").click().run()
+    assert app.title[0].value == "Domain"
+    assert next(box for box in app.expander if "matter" in box.label).proto.expanded

@@ -238,3 +238,29 @@ def test_of_a_group_that_comes_out_good_most_tables_are_called_so() -> None:
     assert (few.grouped, many.grouped) == (True, False)
     assert many.hope == "about 36 of 36 tables"
     assert replace(many, grouped=True).hope == f"about {ranks.rank_of(36)} of 36 tables"
+
+
+def test_fewer_columns_are_offered_where_there_are_many_and_the_light_is_red() -> None:
+    wide = Domain.from_json({f"q{number}": 2 + number % 4 for number in range(60)})
+    before, facts = plan(2, domain=wide), Facts(2_000, ("aim", "independent"))
+    found = alternatives.ways(before, facts)
+    assert expected(before, facts).light is powers.Light.RED
+    (fewer,) = (way for way in found if way.kind is Kind.COLUMNS)
+    after = alternatives.changed(before.spec, fewer.changes)
+    assert fewer.power.enough
+    assert fewer.power == expected(after, facts)
+    assert len(after.domain) in alternatives.COLUMNS
+    assert f"Keep {len(after.domain)} of the 60 columns" in fewer.sentence
+    assert after.workload.to_json() == before.workload.to_json()
+    assert all(way.kind is not Kind.COLUMNS for way in alternatives.ways(before, replace(facts, people=5_000))), "amber, and others do"
+    assert all(way.kind is not Kind.COLUMNS for people in PEOPLE for way in offered(2, people)[2]), "nine columns are not many"
+
+
+def test_fewer_columns_keep_the_tables_within_them() -> None:
+    wide = Domain.from_json({f"q{number}": 3 for number in range(40)})
+    picked = [{"attributes": [f"q{a}", f"q{b}"], "weight": 2.0} for a in range(40) for b in range(a + 1, 40) if (a + b) % 2]
+    before, facts = plan(domain=wide, workload={"kind": "marginals", "marginals": picked}), Facts(1_500, ("aim", "independent"))
+    (fewer,) = (way for way in alternatives.ways(before, facts) if way.kind is Kind.COLUMNS)
+    after = alternatives.changed(before.spec, fewer.changes)
+    assert set(after.workload.cliques) == {clique for clique in before.workload.cliques if set(clique) <= set(after.domain.names)}
+    assert set(after.workload.weights.values()) == {2.0}

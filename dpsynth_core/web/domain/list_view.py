@@ -10,7 +10,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone, Zoned
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.vocabulary.kinds.registry import KINDS
-from dpsynth_core.web.domain import domain_table, draft_rows
+from dpsynth_core.web.domain import domain_table, draft_rows, several_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import fields, frame
 from dpsynth_core.web.shell.session import Current
@@ -49,10 +49,12 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
         misfits: A remark by name for columns with values that do not fit; the list is marked with
             its zone if there is a remark.
     """
-    names = [draft.name for draft in rows]
     problems = domain_table.problems(rows)
-    widget = f"{_key(project)}s"
-    st.session_state[widget] = _selected(project, names, problems)  # the widget is another one whenever a remark changes, and forgets
+    widget, chosen = f"{_key(project)}s", _selected(project, [draft.name for draft in rows], problems)
+    several_view.search(project, len(rows))
+    rows = [draft for draft in rows if draft.name == chosen or several_view.is_searched(project, draft.name)]
+    names = [draft.name for draft in rows]
+    st.session_state[widget] = chosen  # the widget is another one whenever a remark changes, and forgets
     if misfits.value:
         frame.zone_badge(misfits.zone)
     zone = misfits.zone if misfits.value else Zone.PUBLIC

@@ -19,7 +19,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.budget import WEAK_EPSILON
 from dpsynth_core.store import balance
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.domain import draft_rows, several_view
 from dpsynth_core.web.domain.column_draft import NO_GROUPS, ColumnDraft
 from dpsynth_core.web.mechanism import choice_view, plan_view
 from dpsynth_core.web.shell import document, fields, frame, numbers, session
@@ -37,6 +37,7 @@ _LOOK = {
     Kind.EPSILON: (":material/balance:", "Raise ε", "budget"),
     Kind.TABLES: (":material/grid_on:", "Ask for less", "workload"),
     Kind.GROUPS: (":material/data_object:", "Widen groups", "domain"),
+    Kind.COLUMNS: (":material/view_column:", "Pick columns", "domain"),
     Kind.TOGETHER: (":material/merge:", "Do both", "workload"),
 }
 _NOT = {
@@ -186,12 +187,15 @@ def _card(plan: Plan, facts: Facts, note: str) -> None:
 
 
 def take(way: Way, people: int) -> None:
-    """Apply a suggested change to the draft.
+    """Apply a suggested change to the draft. Fewer columns are not applied: the page Domain lets the curator pick them.
 
     Args:
         way: The change.
         people: The number of people on which it is based. It is stored if the draft states none.
     """
+    if way.kind is Kind.COLUMNS:
+        several_view.ask()
+        return
     if "domain" in way.changes:
         wider = {one.name: ColumnDraft.of(one) for one in Domain.from_json(way.changes["domain"]) if one.is_number and not one.most}
         draft_rows.save(lambda drafts: [_with_groups(draft, wider) for draft in drafts])

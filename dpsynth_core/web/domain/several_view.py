@@ -1,0 +1,73 @@
+"""Long lists of columns on the Domain page: a search by name, and a choice of several columns that are kept, used or left out at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from dpsynth_core.web.domain import draft_rows
+from dpsynth_core.web.domain.column_draft import ColumnDraft
+from dpsynth_core.web.shell.session import Current
+
+MANY = 20
+"""Number of columns above which the list has a search, and several columns can be changed at once."""
+_ASKED = "_several_columns_asked"
+_TITLE = "Keep the columns that matter"
+_HELP = "Fewer columns get more of the budget each. Columns that are left out are neither measured nor released; you can use them again."
+
+
+def ask() -> None:
+    """Let the Domain page open the choice of several columns when it is drawn next."""
+    st.session_state[_ASKED] = True
+
+
+def search(project: Current, columns: int) -> None:
+    """Draw the search of the list; nothing for a short list.
+
+    Args:
+        project: The open project.
+        columns: The number of columns.
+    """
+    if columns > MANY:
+        look = {"label_visibility": "collapsed", "placeholder": f"Search {columns:,} columns", "icon": ":material/search:"}
+        st.text_input("Search columns", key=_search_key(project), **look)
+
+
+def is_searched(project: Current, name: str) -> bool:
+    """Return whether a column's name contains what was typed into the search, in small or capital letters."""
+    return str(st.session_state.get(_search_key(project)) or "").strip().lower() in name.lower()
+
+
+def several(project: Current, rows: Sequence[ColumnDraft]) -> None:
+    """Draw the choice of several columns with buttons that keep only these, use them, or leave them out; nothing for few columns."""
+    asked = bool(st.session_state.get(_ASKED))
+    if len(rows) <= MANY and not asked:
+        return
+    with st.expander(_TITLE, asked, icon=":material/checklist:", key=f"{project.id}:several_{asked}"):
+        key = f"{project.id}:several_columns"
+        found = [row.name for row in rows]
+        chosen = st.multiselect("Columns", found, key=key, placeholder="Type a part of a name, or choose", help=_HELP)
+        with st.container(horizontal=True, gap="small"):
+            look = {"disabled": not chosen, "on_click": _change}
+            st.button(f"Keep only these {len(chosen)}" if chosen else "Keep only these", key="keep_only", args=(key, True, False), **look)
+            st.button("Use them", key="use_several", args=(key, True, None), **look)
+            st.button("Leave them out", key="leave_several", args=(key, False, None), **look)
+
+
+def _change(key: str, use: bool, others: bool | None) -> None:
+    """Use the chosen columns or leave them out, and others too if `others` is not None; then forget the choice."""
+    chosen = frozenset(st.session_state[key])
+    draft_rows.save(partial(_with_use, chosen=chosen, use=use, others=others))
+    st.session_state[key] = []
+    st.session_state.pop(_ASKED, None)
+
+
+def _with_use(rows: Sequence[ColumnDraft], chosen: frozenset[str], use: bool, others: bool | None) -> list[ColumnDraft]:
+    wanted = {row.name: use if row.name in chosen else row.use if others is None else others for row in rows}
+    return [row if row.use == wanted[row.name] else row.changed(use=wanted[row.name]) for row in rows]
+
+
+def _search_key(project: Current) -> str:
+    return f"{project.id}:column_search"
