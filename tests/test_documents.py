@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import dpsynth_core
-from docs import figures, generate, schemas, trusted
+from docs import figures, generate, project_files, schemas, trusted
 from dpsynth_core.claims.criteria import registry as criteria
 from dpsynth_core.cli import command_line
 from dpsynth_core.privacy import attacker, meaning
@@ -257,6 +257,35 @@ def test_the_figures_are_drawn_from_what_was_recorded(name: str) -> None:
 def test_the_schemas_are_those_that_the_program_generates() -> None:
     stored = {path.name: path.read_text(encoding="utf-8") for path in generate.SCHEMAS.glob("*")}
     assert stored == schemas.files(), f"write docs/reference anew: {generate.COMMAND}"
+
+
+@pytest.mark.parametrize("name", project_files.files())
+def test_what_catalogues_read_is_what_the_project_says_of_itself(name: str) -> None:
+    stored = (ROOT / name).read_text(encoding="utf-8")
+    assert stored == project_files.files()[name], f"write it anew: {project_files.COMMAND}"
+    if name.endswith(".json"):
+        assert json.loads(stored)["version"] == dpsynth_core.__version__
+
+
+def test_every_page_that_the_list_of_pages_links_to_is_there() -> None:
+    linked = re.findall(r"^- \[.+\]\((.+?)\)", (ROOT / "llms.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(linked) > 30
+    assert [path for path in linked if not (ROOT / path).is_file()] == []
+
+
+def test_forges_run_what_continuous_integration_runs_with_few_rights() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert ".ci/run" in [step.get("run") for step in workflow["jobs"]["tests"]["steps"]]
+    assert all("run" in step or re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in workflow["jobs"]["tests"]["steps"])
+
+
+def test_hooks_before_a_commit_run_the_checks_of_the_makefile() -> None:
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    commands = [hook["entry"].replace(".venv/bin/", "") for hook in local["hooks"]]
+    lint = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
+    lint = lint.replace("$(VENV)/bin/", "").replace("$(PY)", "python")
+    assert [command for command in commands if command not in lint] == []
 
 
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[fw]*.yml"))
