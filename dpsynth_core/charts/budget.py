@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish, hover, square
+from dpsynth_core.charts.theme import FAINT, INK, STRONG, Drawing, finish, hover, limit, square
 from dpsynth_core.foundation.zones import Zoned
 
 
@@ -31,6 +31,34 @@ def tradeoff(zoned: Zoned[pd.DataFrame]) -> Drawing:
     label = alt.Chart(place).mark_text(color=INK, fontSize=12).encode(x=x, y=y, text="words:N")
     chart = alt.layer(area, line, chance, label)
     return finish(chart, zoned, "Could an attacker tell who is in the data?", "The closer to the dashed line, the closer to guessing.")
+
+
+def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
+    """Draw the expected error against epsilon; below each epsilon stands how often a guess about one person is right at most.
+
+    Args:
+        zoned: Columns as in `planning.epsilon_curve.curve`.
+        now: Epsilon of the plan, which is one of the frame's.
+        wanted: The largest mean error that is good enough, as a share of people.
+    """
+    frame = zoned.value
+    shares = ", ".join(f"'{epsilon:g}': '{guess:.0%}'" for epsilon, guess in zip(frame["epsilon"], frame["guess"], strict=True))
+    second = f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
+    axis = alt.Axis(format="~g", values=frame["epsilon"].tolist(), labelOverlap=True, labelExpr=second, grid=False)
+    x = alt.X("epsilon:Q", title=None, scale=alt.Scale(type="log", nice=False, padding=14), axis=axis)
+    scale, shown = alt.Scale(domain=[0, max(1.3 * wanted, float(frame["high"].max()))]), alt.Axis(format="~%", tickCount=3)
+    y = alt.Y("error:Q", title=None, scale=scale, axis=shown)
+    told = hover(epsilon=("ε", "~g"), error=("Expected error", ".1%"), guess=("Right guesses, at most", ".0%"))
+    ends = {"y": alt.Y("low:Q", title=None, scale=scale), "y2": "high:Q"}
+    band = alt.Chart(frame).mark_area(opacity=0.18, color=STRONG, tooltip=None).encode(x=x, **ends)
+    line = alt.Chart(frame).mark_line(strokeWidth=2.5, color=STRONG, tooltip=None).encode(x=x, y=y)
+    points = alt.Chart(frame).mark_circle(size=40, opacity=1, color=STRONG).encode(x=x, y=y, tooltip=told)
+    here = frame[frame["epsilon"] == now]
+    rule = alt.Chart(here).mark_rule(color=INK, strokeWidth=1, tooltip=None).encode(x=x)
+    mark = alt.Chart(here).mark_circle(size=180, opacity=1, color=STRONG, stroke="white", strokeWidth=2).encode(x=x, y=y, tooltip=told)
+    dashed = limit(wanted).encode(y=alt.Y("limit:Q", title=None, scale=scale))
+    caption = "Dashed: good enough. Below ε: right guesses."
+    return finish(alt.layer(band, dashed, rule, line, points, mark), zoned, "Which error at which ε?", caption, height=120)
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:

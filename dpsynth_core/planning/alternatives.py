@@ -210,14 +210,14 @@ def _more_budget(plan: Plan, facts: Facts) -> Way | None:
     or the plan has it already.
     """
     low, high = plan.spec.budget.epsilon, WEAK_EPSILON
-    if low >= high or not (most := _at(plan, facts, high)[1]).enough:
+    if low >= high or not (most := at_epsilon(plan, facts, high)[1]).enough:
         return None
     least = min(SURELY, _good(most))
     while high / low > 1.01:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _good(_at(plan, facts, middle)[1]) >= least else (middle, high)
+        low, high = (low, middle) if _good(at_epsilon(plan, facts, middle)[1]) >= least else (middle, high)
     epsilon = min(WEAK_EPSILON, precision.round_up(max(MIN_EPSILON, high), digits=2))
-    changed, hope = _at(plan, facts, epsilon)
+    changed, hope = at_epsilon(plan, facts, epsilon)
     what = f"Spend ε {epsilon:g} instead of {plan.spec.budget.epsilon:g}"
     budget = changed.spec.budget.model_dump(mode="json")
     return Way(Kind.EPSILON, what, hope, {"budget": budget}, changed.shares.rho <= facts.left)
@@ -228,8 +228,17 @@ def _good(hope: Power) -> float:
     return min(hope.share, hope.share_of_columns)
 
 
-def _at(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
-    """Return the plan with another epsilon, and its expected numbers of good tables."""
+def at_epsilon(plan: Plan, facts: Facts, epsilon: float) -> tuple[Plan, Power]:
+    """Return the plan with another epsilon, and its expected numbers of good tables.
+
+    Args:
+        plan: The plan.
+        facts: The public facts.
+        epsilon: The epsilon.
+
+    Raises:
+        InputError: Epsilon is out of range.
+    """
     budget = plan.spec.budget.model_copy(update={"epsilon": epsilon})
     changed = replace(plan, spec=plan.spec.model_copy(update={"budget": budget}), shares=plan.divided(plan.mechanism, budget))
     return changed, expected(changed, facts)

@@ -66,6 +66,8 @@ class Power:
         single: Whether only single columns are asked for.
         grouped: Whether errors of groups of tables are measured, so that a group is called good
             enough for most of its tables, never for all.
+        error_low: The mean error if errors are one standard deviation below their expectation.
+        error_high: The mean error if errors are one standard deviation above their expectation.
     """
 
     tables: int
@@ -78,6 +80,8 @@ class Power:
     good_columns: int
     single: bool
     grouped: bool = False
+    error_low: float = math.nan
+    error_high: float = math.nan
 
     @property
     def share(self) -> float:
@@ -179,8 +183,9 @@ def power(workload: Workload, shares: Shares, unit: Unit, people: int, among: Se
     else:
         good = most = fewest = float(np.sum(sure(noise.noise, cells) <= 2 * READABLE * people))
         perfect = float(tables)
-    known = (tables, good, fewest, most, perfect, float(errors[0].mean()))
-    return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), bool(groups))
+    middle, best, worst = (float(error.mean()) for error in errors)
+    known = (tables, good, fewest, most, perfect, middle)
+    return Power(*known, noise.columns.tables, noise.columns.within, not several.any(), bool(groups), best, worst)
 
 
 @dataclass(frozen=True)

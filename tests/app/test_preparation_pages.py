@@ -1061,15 +1061,21 @@ def test_what_is_no_release_is_no_plan_for_next_year() -> None:
     assert not document.columns(stored())
 
 
-def test_dragging_epsilon_moves_sentences_about_the_table() -> None:
+def test_dragging_epsilon_moves_sentences_about_the_person_and_the_tables() -> None:
     """The slider sets the budget that is spent; nothing is charged or read for what it says."""
     app = open_page("budget", project())
     said = [line for line in words(app).splitlines() if "; at ε" in line]
     assert len(said) >= 2
+    (error,) = (line for line in words(app).splitlines() if line.startswith("Tables should have **"))
+    (guess,) = (line for line in words(app).splitlines() if "50:50" in line)
     slider = next(one for one in app.select_slider if one.label == "Drag ε")
     app = slider.set_value(5.0).run()
     assert stored()["budget"]["epsilon"] == 5.0
     moved = [line for line in words(app).replace("\\", "").splitlines() if "; at ε\N{NO-BREAK SPACE}2.5" in line]
     assert len(moved) == len(said)
     assert moved != said
+    after = words(app).splitlines()
+    assert error not in after
+    assert guess not in after
+    assert sum(line.startswith("Tables should have **") for line in after) == 1
     assert not balance.populations()

@@ -60,6 +60,10 @@ def _means() -> pd.DataFrame:
     return pd.DataFrame({"series": series, "error": [0.1, 0.2, 0.15, 0.09], "high": [0.11, np.nan, np.nan, np.nan]})
 
 
+def _bought() -> pd.DataFrame:
+    return pd.DataFrame({"epsilon": [0.1, 1.0], "guess": 0.6, "error": 0.1, "low": 0.05, "high": 0.2})
+
+
 def _map() -> pd.DataFrame:
     return pd.DataFrame([{"row": r, "column": c, "limit": 0.1 if r < c else np.nan, "basis": r} for r in HOSTILE for c in HOSTILE])
 
@@ -116,6 +120,7 @@ _STANDINGS = [Standing(name, kind, why) for name, (kind, why) in zip(HOSTILE, _T
 _KINDS = {"first": HOSTILE[0], "second": HOSTILE[1]}
 CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.DataFrame]] = {
     "tradeoff": (charts.tradeoff, pd.DataFrame({"false_positive": [0.0, 0.3, 1.0], "true_positive": [0.0, 0.7, 1.0]})),
+    "bought": (lambda z: charts.bought(z, 1.0, 0.1), _bought()),
     "coverage": (charts.coverage, _pairs()),
     "split": (charts.split, pd.DataFrame({"stage": HOSTILE, "share": [1 / 7] * 7, "rho": [0.1] * 7})),
     "one_way upright": (lambda z: charts.one_way(z, HOSTILE[0], ordered=True), _one_way()),

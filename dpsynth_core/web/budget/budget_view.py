@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dpsynth_core import charts
+from dpsynth_core.evaluation.verdict import LIMIT
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.foundation.zones import Zone, Zoned
+from dpsynth_core.planning import epsilon_curve, precision, weakness
 from dpsynth_core.planning import example_statements as sentences
-from dpsynth_core.planning import precision, weakness
 from dpsynth_core.planning.example_statements import Told
-from dpsynth_core.planning.plan import Shares
+from dpsynth_core.planning.expected_verdict import Facts
+from dpsynth_core.planning.plan import Plan, Shares
 from dpsynth_core.planning.spec import StandinSpec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy import attacker, meaning
@@ -39,7 +41,8 @@ from dpsynth_core.web.shell.text import capital, code, literal, names
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Shares of the budget offered for the certificate."""
-USUAL = (0.1, 0.5, 1.0, 2.0, 5.0)
+DRAGGED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Values of epsilon on the slider and in the chart, besides the chosen one."""
 EPSILON_HELP = (
     "ε limits how far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
 )
@@ -56,7 +59,10 @@ RHO_HELP = (
     "ρ is the budget in the unit in which the parts of a run add up: ρ of zero-concentrated differential privacy (zCDP), or μ²/2 of "
     "Gaussian differential privacy (GDP) where nearly all noise is Gaussian."
 )
-_SPOKEN = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_BOUGHT_HELP = (
+    "The forecast rests on the plan, the number of people, and our own trials on simulated tables; brackets are what those missed by. The "
+    "records are not read."
+)
 _DRAWN = 20_000
 """The most invented people; their shares stand for the shares of a larger population."""
 _SPEAKING_HELP = (
@@ -69,22 +75,39 @@ _SHARING_HELP = (
 )
 
 
-def amount(project: Current) -> None:
-    """Draw the field for epsilon, typed or picked; both ways store it in the draft.
+def amount(project: Current, plan: Plan | None, facts: Facts | None) -> None:
+    """Draw epsilon, typed or dragged, and what it buys; both ways store it in the draft.
 
-    Beside it is drawn what epsilon means for one person, if epsilon and delta are valid.
+    Sentences say what epsilon means for one person and for the tables, and a chart draws both for
+    other values of epsilon.
+
+    Args:
+        project: The open project.
+        plan: The plan; None while it is not complete.
+        facts: The public facts on which errors are forecast; None without a forecast.
     """
     with frame.card("How strongly should each person be protected?", Zone.PUBLIC):
-        left, right = st.columns([2, 3], gap="medium")
+        left, right = st.columns([1, 1], gap="medium")
         with left:
             epsilon = fields.number("ε (epsilon)", EPSILON, partial(_read, field=EPSILON, example="1"), numbers.short, help=EPSILON_HELP)
-            now = fields.value(EPSILON)
-            look: dict[str, Any] = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
-            fields.linked("usual_epsilon", now if now in USUAL else None, set_epsilon, st.pills, "Common choices", USUAL, **look)
-        with right:
-            delta = fields.value(DELTA)
+            now, delta = fields.value(EPSILON), fields.value(DELTA)
+            look = {"format_func": lambda e: f"ε {numbers.short(e)}", "label_visibility": "collapsed"}
+            if now is not None:
+                fields.linked("dragged_epsilon", now, set_epsilon, st.select_slider, "Drag ε", sorted({*DRAGGED, now}), **look)
             if epsilon is not None and delta is not None:
                 _meaning(project, epsilon, delta)
+        if plan is not None and facts is not None and epsilon is not None:
+            with left:
+                one = epsilon_curve.bought(plan, facts, epsilon)
+                who = "people" if plan.link is None else "households"
+                st.markdown(epsilon_curve.sentence(one, who), help=_BOUGHT_HELP)
+            with right:
+                show(charts.bought, _curve(plan, facts, tuple(sorted({*DRAGGED, epsilon}))), epsilon, LIMIT)
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Plan: lambda plan: plan.spec.model_dump_json()})
+def _curve(plan: Plan, facts: Facts, epsilons: tuple[float, ...]) -> Zoned[pd.DataFrame]:
+    return epsilon_curve.curve(plan, facts, epsilons)
 
 
 def _read(text: str, field: str, example: str) -> float:
@@ -113,11 +136,11 @@ def _meaning(project: Current, epsilon: float, delta: float) -> None:
     shares = document.shares(project.draft)
     odds = _odds(shares)
     added = project.draft["unit"]["relation"] == ADD_REMOVE
-    question = "whether a person is in the table" if added else "which of two records is a person's"
+    question = "a person’s presence" if added else "which of two records is a person's"
     alone = _at_most(attacker.posterior_odds(epsilon, delta))
-    however = "whatever else they know."
+    however = "This holds whatever else they know."
     help = f"The accounting of a run ({shares.accountant.name}) shows this. ε and δ alone promise only: {alone}."
-    st.markdown(f"Someone who is **50:50** about {question} can end up {_at_most(odds.guess)}, {however}", help=help)
+    st.markdown(f"Someone **50:50** about {question} can end up {_at_most(odds.guess)}.", help=f"{however} {help}")
     for warning in budgets.check_budget(epsilon, delta):
         st.warning(literal(capital(warning)), icon=":material/warning:")
     if document.needs_reason(project.draft):
@@ -162,8 +185,7 @@ def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> N
 def _speak(project: Current, workload: Workload, unit: Unit) -> None:
     """Draw example statements with their noise at the chosen epsilon and at half this epsilon.
 
-    A slider above them stores another epsilon in the draft. Nothing is drawn while epsilon is
-    invalid or a column's values are still to be learnt.
+    Nothing is drawn while epsilon is invalid or a column's values are still to be learnt.
 
     Args:
         project: The open project.
@@ -174,9 +196,6 @@ def _speak(project: Current, workload: Workload, unit: Unit) -> None:
     if now is None or workload.domain.unknown:
         return
     people = document.people(project.draft) or StandinSpec().rows
-    options = sorted({*_SPOKEN, now})
-    look = {"format_func": lambda epsilon: f"ε {epsilon:g}", "help": _SPEAKING_HELP}
-    fields.linked("spoken_epsilon", now, set_epsilon, st.select_slider, "Drag ε", options, **look)
     try:
         sigma, less = (_sigma(project, workload, unit, epsilon) for epsilon in (now, now / 2))
     except InputError:  # half of the smallest there is; the field above says what is wrong with any other
@@ -186,7 +205,7 @@ def _speak(project: Current, workload: Workload, unit: Unit) -> None:
         st.markdown("- " + said.replace("± ", "±\N{NO-BREAK SPACE}").replace("ε ", "ε\N{NO-BREAK SPACE}"))
     tables = len(workload.cliques)
     shared = f"; all {tables:,} tables share the budget equally" if tables > 1 else ""
-    st.caption(f"These are {people:,} invented people{shared}.")
+    st.caption(f"These are {people:,} invented people{shared}.", help=_SPEAKING_HELP)
 
 
 def _sigma(project: Current, workload: Workload, unit: Unit, epsilon: float) -> float:

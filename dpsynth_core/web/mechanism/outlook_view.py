@@ -58,12 +58,18 @@ def outlook(project: Current, plan: Plan) -> Power | None:
         None without a number of people, for a mechanism that publishes no tables, and for linked
         tables unlike our simulated ones.
     """
+    known = facts(project, plan)
+    return None if known is None else expected_verdict.expected(plan, known)
+
+
+def facts(project: Current, plan: Plan) -> Facts | None:
+    """Return the public facts on which the outlook of a plan rests; None where it has none (`outlook`)."""
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:
         return None
     if plan.link is not None and alternatives.linked_error(plan, people) is None:
         return None
-    return expected_verdict.expected(plan, Facts(people, choice_view.among(project.draft)))
+    return Facts(people, choice_view.among(project.draft))
 
 
 _BOX = {
