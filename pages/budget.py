@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.budget import budget_view, claims_view
 from dpsynth_core.web.mechanism import outlook_view
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import additions, document, frame
 
 
 def main() -> None:
@@ -23,6 +23,7 @@ def main() -> None:
         claims_view.cards(project, workload, unit, divided)
     budget_view.speaking(project, workload, unit, error is None)
     budget_view.details(project, workload, unit, divided)
+    additions.draw("budget", project)
     if divided is not None:
         error = error or budget_view.account(project, divided)
     frame.nav_checked("budget", error)

@@ -56,6 +56,7 @@ class Offer:
 PLACES = {
     "data": "the project",
     "domain": "the project",
+    "budget": "the project",
     "results": "the open run",
     "downloads": "the open run",
 }
@@ -75,6 +76,8 @@ class Extension:
             the digests of the files of rows. "" if it adds none.
         passive: By the name of such a file that a browser may open, the import path of a function that takes the file's bytes and returns
             whether nothing in them would run or load.
+        sections: Import paths of functions that take a release and yield further sections of report and data card
+            (`report.section.Section`). They follow from the release alone, because verify writes the report again and compares.
         audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it
             has no operations.
         commands: Import paths of functions that declare commands of the command line; each takes the commands of the parser.
@@ -90,6 +93,7 @@ class Extension:
     audits: str = ""
     files: str = ""
     passive: tuple[tuple[str, str], ...] = ()
+    sections: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
     names: tuple[tuple[str, str], ...] = ()
@@ -115,6 +119,11 @@ def audits() -> tuple[ModuleType, ...]:
 def commands() -> tuple[str, ...]:
     """Return the import paths of the functions that declare commands of the built-in extensions."""
     return tuple(path for one in built_in() for path in one.commands)
+
+
+def sections() -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that yield sections of the report."""
+    return tuple(path for one in built_in() for path in one.sections)
 
 
 def views(place: str) -> tuple[str, ...]:

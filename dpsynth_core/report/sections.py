@@ -1,10 +1,11 @@
-"""Sections that report and data card share: **a new part of the report is one file and one entry of `SECTIONS`**."""
+"""Sections that report and data card share: **a new part of the report is one file and one entry of `SECTIONS`**, or of a manifest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.foundation import extension
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.section import Section
 
@@ -32,5 +33,5 @@ SECTIONS: tuple[Callable[[Release], Iterator[Section]], ...] = (claimed,)
 
 
 def sections(release: Release) -> list[Section]:
-    """Return all sections of a release's report, in order."""
-    return [section for make in SECTIONS for section in make(release)]
+    """Return all sections of a release's report, in order; those of extensions come last."""
+    return [section for make in (*SECTIONS, *map(extension.load, extension.sections())) for section in make(release)]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import dpsynth_core
+from dpsynth_core import report
 from dpsynth_core.cli import command_line, options
 from dpsynth_core.cli.options import Commands
 from dpsynth_core.extensions import BUILT_IN
@@ -16,7 +18,10 @@ from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.extension import Extension, Offer
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy.registry import everything
+from dpsynth_core.report import sections
+from dpsynth_core.report.section import Section
 from dpsynth_core.web.shell import additions
+from tests.bundle.bundles import made
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +72,7 @@ def test_every_manifest_names_what_exists() -> None:
         assert all(registry.get(offer.name).card.name == offer.name for offer in one.mechanisms)
         assert all(hasattr(audits, name) for audits in extension.audits() for name in ("CASES", "GUESSES"))
     assert all(one.card.name == name for name, one in registry.PUBLISHED.items())
-    assert all(callable(extension.load(path)) for path in extension.commands())
+    assert all(callable(extension.load(path)) for path in (*extension.commands(), *extension.sections()))
     assert all(callable(extension.load(path)) for place in extension.PLACES for path in extension.views(place))
     assert {place for one in extension.built_in() for place, _ in one.views} <= set(extension.PLACES)
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
@@ -86,14 +91,20 @@ ADDED = Extension(
     summary="Adds a command, a part of two pages and a name.",
     commands=("tests.extensions.test_extensions:add_command",),
     views=(("data", "tests.extensions.test_extensions:draw"),),
+    sections=("tests.extensions.test_extensions:said",),
     names=(("added_number", "tests.extensions.test_extensions:NUMBER"),),
 )
 NUMBER = 7
 drawn: list[object] = []
+SAID = Section("added", "A title", "How to read it.", ["A line."])
 
 
 def add_command(commands: Commands) -> None:
     options.add_command(commands, "added", lambda _: NUMBER, "a command of an extension")
+
+
+def said(_: object) -> Iterator[Section]:
+    yield SAID
 
 
 def draw(subject: object) -> None:
@@ -102,8 +113,7 @@ def draw(subject: object) -> None:
 
 @pytest.fixture
 def with_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    manifests = (*extension.built_in(), ADDED)
-    monkeypatch.setattr(extension, "built_in", lambda: manifests)
+    monkeypatch.setattr(extension, "built_in", lambda: (ADDED,))
 
 
 @pytest.mark.usefixtures("with_one_more")
@@ -115,6 +125,15 @@ def test_a_manifest_adds_a_command_a_part_of_a_page_and_a_name_for_programs() ->
     assert drawn == ["the project"]
     assert getattr(dpsynth_core, "added_number") == NUMBER  # noqa: B009
     assert "added_number" in dir(dpsynth_core)
+
+
+@pytest.mark.usefixtures("with_one_more")
+def test_a_manifest_adds_a_section_to_report_and_data_card() -> None:
+    release = made()
+    assert sections.sections(release)[-1] == SAID
+    parts = report.parts(release)
+    for name in ("report.html", "DATA_CARD.md"):
+        assert all(text in parts[name].value for text in (b"A title", b"How to read it", b"A line"))
 
 
 def test_a_name_that_nothing_adds_is_missing() -> None:

@@ -27,6 +27,7 @@ from dpsynth_core.foundation.reasons import MAX_REASON
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, released
 from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.release.release import Release
+from dpsynth_core.report.section import Section
 from dpsynth_core.report.sections import claimed
 from dpsynth_core.store import runs
 from dpsynth_core.web.results.open_runs import OpenRun, forget
@@ -108,10 +109,15 @@ def cards(release: Release) -> None:
         card(release)
     for section in claimed(release):
         if section.name not in CARDS:
-            with st.expander(section.title, icon=":material/straighten:"):
-                st.caption(section.reading)
-                for line in section.lines:
-                    st.markdown(f"- {literal(line, 800)}")
+            fold(section)
+
+
+def fold(section: Section) -> None:
+    """Draw a section of the report in an expander."""
+    with st.expander(section.title, icon=":material/straighten:"):
+        st.caption(section.reading)
+        for line in section.lines:
+            st.markdown(f"- {literal(line, 800)}")
 
 
 _REAL_TITLE = "How far is that from models of the real rows?"
