@@ -1,0 +1,54 @@
+"""evidence.json: ceilings and yardsticks of a release, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dpsynth_core.claims.certificate import CONFIDENCE
+from dpsynth_core.extensions.evidence.ceilings import Ceiling, ceilings
+from dpsynth_core.extensions.evidence.yardsticks import yardsticks
+from dpsynth_core.foundation.content import Digest
+from dpsynth_core.foundation.zones import Zoned, released
+from dpsynth_core.release.release import Release
+
+EVIDENCE, FORMAT = "evidence.json", 1
+
+
+def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
+    """Return evidence.json by its name, or nothing where it would be empty. All its numbers follow from released values.
+
+    Args:
+        release: The release.
+        rows: Not used.
+    """
+    found = document(release)
+    return {EVIDENCE: released((json.dumps({"format": FORMAT, **found}, indent=1) + "\n").encode())} if found else {}
+
+
+def document(release: Release) -> dict[str, Any]:
+    """Return the content of evidence.json but for its format.
+
+    "ceilings" lists, by base rate, how often an attack can work on people who take part. "accuracy" has by number of columns the mean of
+    1 - TVD with its interval; "sample" the share of the people whose random sample would err as much. A release that is not private has no
+    ceilings, one without measured errors of rows has neither accuracy nor sample.
+    """
+    found: dict[str, Any] = {}
+    if limits := ceilings_of(release):
+        found["ceilings"] = [asdict(one) for one in limits]
+    if (stated := yardsticks(release)) is not None:
+        scores = {
+            str(one.columns): {"tables": one.tables, **asdict(one.closeness), "second_sample": asdict(one.second_sample)}
+            for one in stated.scores
+        }
+        share = {("share" if name == "estimate" else name): number for name, number in asdict(stated.sample).items()}
+        found |= {"confidence": CONFIDENCE, "accuracy": scores, "sample": {"tables": stated.tables, **share}}
+    return found
+
+
+def ceilings_of(release: Release) -> tuple[Ceiling, ...]:
+    """Return the ceilings of a release at the usual base rates; () for one with predictable noise, which limits nothing."""
+    shares = release.plan.shares
+    return ceilings(shares.accountant, release.rho, shares.slack) if release.private else ()

@@ -1,0 +1,35 @@
+"""Parts of pages: the limits of attacks on Budget, and the sections of the report on Results."""
+
+from __future__ import annotations
+
+from dpsynth_core.extensions.evidence.ceilings import ceilings
+from dpsynth_core.extensions.evidence.sections import (
+    CEILINGS_READING,
+    CEILINGS_TITLE,
+    ceiling_lines,
+    ceilings_section,
+    yardsticks_section,
+)
+from dpsynth_core.planning.unit_spec import UnitSpec
+from dpsynth_core.report.section import Section
+from dpsynth_core.web.budget.budget_view import can_be_divided
+from dpsynth_core.web.results.claims_view import fold
+from dpsynth_core.web.results.open_runs import OpenRun
+from dpsynth_core.web.shell import document
+from dpsynth_core.web.shell.session import Current
+
+
+def results(opened: OpenRun) -> None:
+    """Draw both sections of the report, each in an expander."""
+    for section in (*yardsticks_section(opened.release), *ceilings_section(opened.release)):
+        fold(section)
+
+
+def budget(project: Current) -> None:
+    """Draw the limits of attacks under the budget of the draft; nothing while the budget is not valid."""
+    if not can_be_divided(document.problem(project.draft, "budget")):
+        return
+    shares = document.shares(project.draft)
+    limits = ceilings(shares.accountant, shares.rho, shares.slack)
+    lines = ceiling_lines(limits, UnitSpec.model_validate(project.draft["unit"]), document.is_linked(project.draft))
+    fold(Section("ceilings", CEILINGS_TITLE, CEILINGS_READING, lines))

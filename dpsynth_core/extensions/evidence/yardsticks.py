@@ -1,0 +1,174 @@
+"""Yardsticks: the closeness of the rows in measures that outsiders know, computed from the certificate and the rows of a release.
+
+**Scores.** TVD is the total variation distance of a table of the rows from the private table, that is the share of people in a wrong cell.
+These are all means of 1 - TVD over tables of as many columns: TVComplement and ContingencySimilarity of SDMetrics, k-marginal of SDNist
+(times 1,000), and the accuracy of MOSTLY AI. Those programs compute it from the records. Here the kernel has measured it for the
+certificate, on the cells of the release, and it has an interval.
+
+**Sample.** "As close as a random sample of p of the people" is the share p at which the tables of people drawn without replacement are
+expected to err as much. The counts of the private tables are secret, so the rows' counts stand for them, and the expected error is
+multiplied by a `level` for the difference.
+
+**How sure.** The interval of a score is proved: it allows for the certificate's noise and that of the number of people. The interval of the
+sample allows for the same noise to first order and for the range of the level. That range was observed, so `benchmarks/yardsticks.py`
+measures how often the interval holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsynth_core.claims.certificate import CONFIDENCE, ROWS, Certificate, Certified, floor_of
+from dpsynth_core.extensions.evidence.samples import Array, Cells, error_of_second_sample, share_as_good
+from dpsynth_core.release.release import Release
+from dpsynth_core.statistics.distances import IN_WRONG_CELL
+from dpsynth_core.statistics.quantiles import margin, normal
+
+LEVEL_LOW, LEVEL_USUAL, LEVEL_HIGH = -1.6, -0.6, 0.75
+"""Slopes of the least, the usual and the largest level by the error t of the rows: the least level is 1 + LEVEL_LOW t."""
+LEVEL_LEAST = 0.75
+"""Least level, however large the error is."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """An estimate with its interval.
+
+    Attributes:
+        estimate: The estimate, a share.
+        low: Lower end of the interval, a share.
+        high: Upper end.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean of 1 - TVD over tables of as many columns.
+
+    Attributes:
+        columns: Number of columns of each table.
+        tables: Number of the tables.
+        closeness: The score, with its interval of 95 % confidence.
+        second_sample: The score that a second sample of as many people from the same population is expected to reach against the first,
+            with the range that follows from the range of the level.
+    """
+
+    columns: int
+    tables: int
+    closeness: Range
+    second_sample: Range
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """The yardsticks of a release.
+
+    Attributes:
+        scores: A score for each number of columns, ascending.
+        tables: Number of all tables.
+        sample: The share of the people whose random sample errs as much as the rows on average over all tables, with its interval.
+    """
+
+    scores: tuple[Score, ...]
+    tables: int
+    sample: Range
+
+
+def yardsticks(release: Release) -> Yardsticks | None:
+    """Return the yardsticks of a release.
+
+    None is returned for releases without rows or without a certificate, where the noise of a measured error may reach the number of people,
+    and for two linked tables, whose tables count pairs of members.
+    """
+    certificate = release.certificate
+    if certificate is None or certificate.of != ROWS or certificate.says_nothing or release.plan.link is not None:
+        return None
+    return from_certificate(certificate, [release.final.tables[one.attributes] for one in certificate.marginals])
+
+
+def from_certificate(certificate: Certificate, shares: Sequence[Array]) -> Yardsticks:
+    """Return the yardsticks that follow from a certificate and the tables of the rows.
+
+    Args:
+        certificate: A certificate that says something about rows.
+        shares: The rows' tables as fractions, in the order of `certificate.marginals`.
+    """
+    sizes = sorted({len(one.attributes) for one in certificate.marginals})
+    return Yardsticks(
+        tuple(_score(certificate, shares, size) for size in sizes),
+        len(shares),
+        _sample(certificate, shares),
+    )
+
+
+def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Range:
+    """Return the mean error of some of a certificate's tables, with a two-sided interval of 95 % confidence.
+
+    With T the stated number of people, N the true one and m the mean measured distance in people, |m / 2 - N t| is at most the mean of the
+    tables' noise plus |T - N| / 2 (`statistics.totals`). The noise of k tables is independent, of standard deviation sigma / (2 sqrt k).
+    Bounds of N t are divided by bounds of N, whose failures are part of the 5 % (`certificate.floor_of`).
+
+    Args:
+        certificate: The certificate.
+        marginals: Some of its marginals, chosen without regard to their errors.
+    """
+    total = certificate.total
+    fails, fewest = floor_of(total, CONFIDENCE)
+    mean = math.fsum(one.error for one in marginals) / len(marginals)
+    noise = margin(certificate.sigma / math.sqrt(len(marginals)), total.sigma, 1, (1 + CONFIDENCE) / 2 + fails)
+    people, half = mean * total.value, IN_WRONG_CELL * noise
+    high = (people + half) / fewest if fewest > 0 else 1.0
+    return Range(min(max(mean, 0.0), 1.0), min(max((people - half) / (2 * total.value - fewest), 0.0), 1.0), min(max(high, 0.0), 1.0))
+
+
+def level(error: Range) -> Range:
+    """Return the level of a release: the error of a sample from the private tables, divided by that of one from the rows' tables.
+
+    Rows of a noisy model are mostly spread over more cells, which makes it less than 1. Where noise hides small cells it is more. Both grow
+    with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels of several mechanisms and tables.
+
+    Args:
+        error: The mean error of the rows with its interval.
+    """
+    low, high = max(LEVEL_LEAST, 1 + LEVEL_LOW * error.high), 1 + LEVEL_HIGH * error.high
+    return Range(max(1 + LEVEL_USUAL * error.estimate, low), low, high)
+
+
+def _score(certificate: Certificate, shares: Sequence[Array], size: int) -> Score:
+    chosen = [place for place, one in enumerate(certificate.marginals) if len(one.attributes) == size]
+    error = mean_error(certificate, [certificate.marginals[place] for place in chosen])
+    second = error_of_second_sample(Cells.of([shares[place] for place in chosen], _people(certificate.total.value)))
+    by = level(error)
+    return Score(
+        size,
+        len(chosen),
+        Range(1 - error.estimate, 1 - error.high, 1 - error.low),
+        Range(*(min(max(1 - one * second, 0.0), 1.0) for one in (by.estimate, by.high, by.low))),
+    )
+
+
+def _sample(certificate: Certificate, shares: Sequence[Array]) -> Range:
+    """Return the share of people whose sample errs as much, with its interval.
+
+    The noise of the mean error has standard deviation hypot(sigma / sqrt k, sigma_T) / (2 T) at most, to first order. The error divided by
+    the level has two doubts, this noise and the level's range, which are independent: they add up as squares.
+    """
+    total = certificate.total
+    mean = math.fsum(one.error for one in certificate.marginals) / len(shares)
+    noise = normal((1 + CONFIDENCE) / 2) * math.hypot(certificate.sigma / math.sqrt(len(shares)), total.sigma) * IN_WRONG_CELL / total.value
+    error = max(mean, 0.0)
+    by = level(Range(error, error - noise, error + noise))
+    middle, cells = error / by.estimate, Cells.of(shares, _people(total.value))
+    most = middle + math.hypot(noise / by.estimate, error / by.low - middle)
+    least = middle - math.hypot(noise / by.estimate, middle - error / by.high)
+    return Range(*(share_as_good(cells, one) for one in (middle, most, least)))
+
+
+def _people(number: float) -> int:
+    return max(1, round(number))

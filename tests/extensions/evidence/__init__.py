@@ -1,0 +1,1 @@
+"""Tests of the extension with limits of attacks, scores and samples."""
