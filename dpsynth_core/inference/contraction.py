@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import opt_einsum
-from numpy.typing import NDArray
 
+from dpsynth_core.inference.arithmetic import LEAST, NUMBERS, Arithmetic, Table
 from dpsynth_core.vocabulary.marginals import expand, summed_axes
 
 Labels = tuple[int, ...]
-Table = NDArray[np.float64]
 
 SEARCHED_INPUTS = 10
 KEPT_ORDERS = 4096
@@ -129,14 +128,9 @@ class Product:
         """Return the left and the right table as stacks of matrices; values[slot] is the table in a slot."""
         return self.left.stacked(values[self.left.slot]), self.right.stacked(values[self.right.slot])
 
-    def multiply(self, left: Table, right: Table) -> Table:
+    def multiply(self, left: Table, right: Table, arithmetic: Arithmetic) -> Table:
         """Return the product of stacks left (b, l, k) and right (b, k, r), in the shape of the result."""
-        (_, n_left, n_inner), n_right = self.left.shape, self.right.shape[2]
-        if n_inner == 1:
-            return (left * right).reshape(self.shape)
-        if n_left == 1 and n_right == 1:
-            return np.einsum("bij,bji->b", left, right).reshape(self.shape)
-        return np.matmul(left, right).reshape(self.shape)
+        return arithmetic.product(left, right).reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -159,9 +153,9 @@ class Scaled:
     over: Labels
     own: bool
 
-    def multiply(self, large: Table, small: Table) -> Table:
+    def multiply(self, large: Table, small: Table, arithmetic: Arithmetic) -> Table:
         """Return large * small in the large table's order of axes, overwriting the large table if it is `own`."""
-        return np.multiply(large, expand(small, self.over, self.labels), out=large if self.own else None)
+        return arithmetic.times(large, expand(small, self.over, self.labels), large if self.own else None)
 
 
 @dataclass(frozen=True)
@@ -250,16 +244,20 @@ class Program:
         self.labels.append(step.labels)
         self.flops += work
 
-    def forward(self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset()) -> Forward:
+    def forward(
+        self, inputs: Sequence[Table], normalise: frozenset[int] = frozenset(), arithmetic: Arithmetic = NUMBERS
+    ) -> Forward:
         """Run the program and return the values of all slots.
 
         Args:
             inputs: The input tables.
             normalise: Slots whose tables are divided by their maximum, so that long chains neither
                 overflow nor vanish; later slots are scaled accordingly.
+            arithmetic: What the tables hold.
 
         Raises:
-            FloatingPointError: The maximum of a slot in `normalise` is zero or not finite.
+            FloatingPointError: The maximum of a slot in `normalise` is zero or not finite or, in
+                numbers, below `LEAST`.
         """
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}
@@ -267,92 +265,71 @@ class Program:
             assert not isinstance(step, Scaled), "a program of `ONCE` is not run backwards"
             if isinstance(step, Product):
                 operands[step.out] = step.operands(values)
-                values.append(step.multiply(*operands[step.out]))
+                values.append(step.multiply(*operands[step.out], arithmetic))
             else:
-                values.append(values[step.source].sum(axis=step.axes))
+                values.append(arithmetic.sum(values[step.source], step.axes))
             if step.out in normalise:
-                values[step.out] /= _top(values[step.out])
+                values[step.out] = arithmetic.levelled(values[step.out], LEAST)
         return Forward(values, operands)
 
-    def result(self, inputs: Sequence[Table], slot: int) -> Table:
+    def result(self, inputs: Sequence[Table], slot: int, arithmetic: Arithmetic = NUMBERS) -> Table:
         """Run the program and return the table in one slot; intermediate tables are freed once used."""
         values: list[Table] = list(inputs)
         used = np.empty(0)
         for step in self.steps:
             if isinstance(step, Product):
-                values.append(step.multiply(*step.operands(values)))
+                values.append(step.multiply(*step.operands(values), arithmetic))
                 values[step.left.slot] = values[step.right.slot] = used
             elif isinstance(step, Scaled):
-                values.append(step.multiply(values[step.large], values[step.small]))
+                values.append(step.multiply(values[step.large], values[step.small], arithmetic))
                 values[step.large] = values[step.small] = used
             else:
-                values.append(values[step.source].sum(axis=step.axes))
+                values.append(arithmetic.sum(values[step.source], step.axes))
                 values[step.source] = used
         return values[slot]
 
-    def backward(self, forward: Forward, root: int, normalise: frozenset[int] = frozenset()) -> dict[int, Table]:
+    def backward(
+        self, forward: Forward, root: int, normalise: frozenset[int] = frozenset(), arithmetic: Arithmetic = NUMBERS
+    ) -> dict[int, Table]:
         """Return the derivatives of the scalar in slot `root` with respect to each slot that it depends on.
 
         With slots in `normalise`, each derivative is only known up to a positive factor of its own.
 
         Args:
-            forward: The values of a forward run with the same `normalise`.
+            forward: The values of a forward run with the same `normalise` and `arithmetic`.
             root: Slot of a table without axes.
             normalise: Slots whose derivatives are divided by their maximum.
+            arithmetic: What the tables hold.
 
         Returns:
             Derivatives by slot, axes as the slot's `labels`; an axis along which a derivative is
             constant may have length one.
 
         Raises:
-            FloatingPointError: The maximum of a derivative in `normalise` is zero or not finite.
+            FloatingPointError: The maximum of a derivative in `normalise` is zero or not finite or,
+                in numbers, below `LEAST`.
         """
-        adjoint: dict[int, Table] = {root: np.ones(())}
+        adjoint: dict[int, Table] = {root: np.full((), arithmetic.one)}
         for step in reversed(self.steps):
             if step.out not in adjoint:
                 continue
             outer = adjoint[step.out]
             if step.out in normalise:
-                adjoint[step.out] = outer = outer / _top(outer)
+                adjoint[step.out] = outer = arithmetic.levelled(outer, LEAST)
             if isinstance(step, SumOut):
                 adjoint[step.source] = outer[step.back]
                 continue
             assert isinstance(step, Product)
             left, right = forward.operands[step.out]
             outer = broadcast(outer, step.shape).reshape(step.left.shape[0], step.left.shape[1], step.right.shape[2])
-            adjoint[step.left.slot] = step.left.table(_times_transposed(outer, right))
-            adjoint[step.right.slot] = step.right.table(_transposed_times(left, outer))
+            adjoint[step.left.slot] = step.left.table(arithmetic.product(outer, right.swapaxes(1, 2)))
+            adjoint[step.right.slot] = step.right.table(arithmetic.product(left.swapaxes(1, 2), outer))
         return adjoint
 
 
 def broadcast(table: Table, shape: tuple[int, ...]) -> Table:
     """Return the table with axes of length one expanded to `shape`; itself, much faster, if it has the shape."""
     return table if table.shape == shape else np.broadcast_to(table, shape)
-
-
-def _top(message: Table) -> float:
-    top = float(message.max())
-    if not 0.0 < top < math.inf:
-        raise FloatingPointError("potentials are too extreme: a message vanished or overflowed")
-    return top
-
-
-def _times_transposed(outer: Table, right: Table) -> Table:
-    """Return outer @ right transposed: from outer (b, l, r) and right (b, k, r) to shape (b, l, k)."""
-    if outer.shape[2] == 1:
-        return outer * right.swapaxes(1, 2)
-    if outer.shape[1] == 1 and right.shape[1] == 1:
-        return np.einsum("bij,bkj->b", outer, right)[:, None, None]
-    return np.matmul(outer, right.swapaxes(1, 2))
-
-
-def _transposed_times(left: Table, outer: Table) -> Table:
-    """Return left transposed @ outer: from left (b, l, k) and outer (b, l, r) to shape (b, k, r)."""
-    if left.shape[1] == 1:
-        return left.swapaxes(1, 2) * outer
-    if left.shape[2] == 1 and outer.shape[2] == 1:
-        return np.einsum("bij,bik->b", left, outer)[:, None, None]
-    return np.matmul(left.swapaxes(1, 2), outer)
 
 
 @functools.lru_cache(KEPT_ORDERS)
@@ -454,21 +431,24 @@ class Contractor:
             planned = self._plans[key] = (program, program.contract(range(len(inputs)), keep))
         return planned
 
-    def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels) -> Table:
+    def __call__(self, tables: Sequence[Table], inputs: Sequence[Labels], out: Labels, arithmetic: Arithmetic = NUMBERS) -> Table:
         """Return the product of the tables summed to `out`, axes in that order.
 
         Labels of `out` that no table has are broadcast, so that the result may be a read-only view.
         """
-        result, labels = self.summed(tables, inputs, frozenset(out))
+        result, labels = self.summed(tables, inputs, frozenset(out), arithmetic)
         return np.broadcast_to(expand(result, labels, out), [self.sizes[x] for x in out])
 
-    def summed(self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int]) -> tuple[Table, Labels]:
+    def summed(
+        self, tables: Sequence[Table], inputs: Sequence[Labels], keep: frozenset[int], arithmetic: Arithmetic = NUMBERS
+    ) -> tuple[Table, Labels]:
         """Return the product of tables summed down to `keep`, and the labels of its axes in order.
 
         Args:
             tables: The tables.
             inputs: Labels of each table's axes.
             keep: Labels that are not summed out; a label that no table has is ignored.
+            arithmetic: What the tables hold.
         """
         program, slot = self.plan(inputs, keep)
-        return program.result(tables, slot), program.labels[slot]
+        return program.result(tables, slot, arithmetic), program.labels[slot]

@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from dpsynth_core.inference.arithmetic import NUMBERS
 from dpsynth_core.inference.contraction import Contractor, Labels, Table
 from dpsynth_core.inference.growth import members
 from dpsynth_core.inference.junction_tree import JunctionTree, bits, mask_of
@@ -77,6 +78,7 @@ class Queries:
     def __init__(self, structure: Structure, calibration: Calibration, contractor: Contractor) -> None:
         self._structure = structure
         self._calibration = calibration
+        self._arithmetic = calibration.arithmetic
         self._contract = contractor
         self._factors: list[list[int]] = [[] for _ in structure.tree.nodes]
         for i, node in enumerate(structure.node_of):
@@ -115,8 +117,7 @@ class Queries:
         wanted = mask_of(labels)
         if (free := self._free(wanted, wanted)) != wanted:
             return self._with_tied(free, wanted)
-        table = self._contract(*self._gather(node, None, wanted), labels)
-        return table / table.sum()
+        return self._arithmetic.shares(self._contract(*self._gather(node, None, wanted), labels, self._arithmetic))
 
     def _table(self, wanted: int) -> Table:
         for mask, clique, marginal in zip(self._masks, self._structure.cliques, self._calibration.marginals, strict=True):
@@ -142,23 +143,23 @@ class Queries:
         more = wanted | (missing & -missing)
         if missing and self._structure.program_cells(more) <= WHOLE_CELLS:
             return project(*self._memo.get((-1, node, more), lambda: (self._from(node, more), tuple(bits(more)))), tuple(bits(wanted)))
-        table = self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)))
-        return table / table.sum()
+        return self._arithmetic.shares(self._contract(*self._gather(node, None, wanted), tuple(bits(wanted)), self._arithmetic))
 
     @functools.cached_property
     def _sums(self) -> dict[int, Table]:
         """Probabilities of all cells of the whole domain by mask, to which `_summed` adds its results.
 
-        It is empty if the domain is too large (`WHOLE_CELLS`) or the potentials are too extreme.
+        It is empty if the domain is too large (`WHOLE_CELLS`) or its numbers would underflow.
         """
         sizes = self._structure.sizes
         if len(sizes) > MOST_AXES or math.prod(sizes) > WHOLE_CELLS:
             return {}
-        whole = np.ones(sizes)
+        whole = np.full(sizes, self._arithmetic.one)
         for potential, labels in zip(self._calibration.potentials, self._structure.cliques, strict=True):
-            whole *= expand(potential, labels, range(len(sizes)))
-        total = float(whole.sum())
-        return {(1 << len(sizes)) - 1: whole / total} if total > SMALLEST else {}
+            self._arithmetic.times(whole, expand(potential, labels, range(len(sizes))), whole)
+        if self._arithmetic is NUMBERS and not whole.sum() > SMALLEST:
+            return {}
+        return {(1 << len(sizes)) - 1: self._arithmetic.shares(whole)}
 
     def _summed(self, wanted: int) -> Table:
         """Return the wanted marginal by summing the table of the whole domain.
@@ -451,8 +452,9 @@ class Queries:
 
         Axes stay in the order of the sum, because reordering would cost as much as the sum.
         """
-        table, labels = self._contract.summed(*self._gather(source, target, extra), self._kept_axes(source, target, extra))
-        return table / table.max(), labels
+        tables, axes = self._gather(source, target, extra)
+        table, labels = self._contract.summed(tables, axes, self._kept_axes(source, target, extra), self._arithmetic)
+        return self._arithmetic.levelled(table), labels
 
 
 def _parts_first(whole: Key, parts: Callable[[Key], Iterator[Key]], make: Callable[[Key], object]) -> None:

@@ -180,7 +180,7 @@ class GraphicalModel:
                 `refinement`).
             rng: Source of randomness.
         """
-        generated = rows.generate(self.structure, self.calibration.potentials, n, rng)[:, : len(columns)]
+        generated = self._generated(n, rng)[:, : len(columns)]
         domain = self.folding.model.keep(columns.names)
         marginals = _smallest(domain, marginals)
         swept = self._swept(marginals)
@@ -200,6 +200,9 @@ class GraphicalModel:
         from dpsynth_core.inference.publishing import matched_to_published  # loaded for published tables alone
 
         return matched_to_published(columns, codes, rng)
+
+    def _generated(self, n: int, rng: np.random.Generator) -> NDArray[np.integer]:
+        return rows.generate(self.structure, self.calibration.potentials, n, rng, self.calibration.arithmetic)
 
     def _far(self, cliques: Iterable[Clique]) -> set[Clique]:
         """Return the cliques whose exact marginals are too expensive: each takes `FAR` multiplications or more.
@@ -224,7 +227,7 @@ class GraphicalModel:
             Probabilities of folded cells by clique. A cell without a drawn row gets UNLIKELY / n
             and not 0, because refinement never enters a cell of probability 0.
         """
-        codes = rows.generate(self.structure, self.calibration.potentials, n, rng).T
+        codes = self._generated(n, rng).T
         tally = Tally(columns, cliques)
         tally.add(dict(zip(columns.names, codes, strict=False)), n)
         return {clique: np.maximum(counts, UNLIKELY) / n for clique, counts in tally.counts().items()}

@@ -70,12 +70,9 @@ def paired(link: Link, clique: Clique) -> bool:
 
 
 def _counts(link: Link, model: Model, names: Sequence[str]) -> Floats:
-    """Return the model's counts over the columns `names`, axes in this order, without cells of absent members.
-
-    Negative counts, and counts of 0 / 0 in a model that vanishes numerically, become 0.
-    """
+    """Return the model's counts over the columns `names`, axes in this order, without cells of absent members; negative ones become 0."""
     clique = link.domain.clique(names)
-    counts = np.nan_to_num(np.maximum(model.marginal(clique), 0.0))[of_members(link, clique)]
+    counts = np.maximum(model.marginal(clique), 0.0)[of_members(link, clique)]
     return counts.transpose([clique.index(name) for name in names])
 
 

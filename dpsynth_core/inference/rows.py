@@ -9,11 +9,12 @@ into a cell where a potential is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.inference.arithmetic import LEAST, LOGARITHMS, NUMBERS, Arithmetic, logarithms
 from dpsynth_core.inference.contraction import ONCE, Labels, Program, Table
 from dpsynth_core.inference.structure import Structure
 from dpsynth_core.vocabulary.rows import narrow
@@ -28,27 +29,38 @@ DENSE = 4
 """Combinations of parents are looked up in a table where there are at most this many for each row."""
 
 
-def generate(structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator) -> NDArray[np.integer]:
+def generate(
+    structure: Structure, potentials: Sequence[Table], n: int, rng: np.random.Generator, arithmetic: Arithmetic = NUMBERS
+) -> NDArray[np.integer]:
     """Return codes of n synthetic rows of a model, shape (n, attributes), in the narrowest integer type.
 
     Args:
         structure: The structure of the model.
-        potentials: Potentials (not their logarithms) of the cliques.
+        potentials: Potentials of the cliques. Numbers that would underflow when multiplied are
+            replaced by their logarithms.
         n: Number of rows.
         rng: Source of randomness.
+        arithmetic: What the potentials hold: numbers, or their logarithms.
+
+    Raises:
+        FloatingPointError: No record is possible.
     """
+    try:
+        buckets = _buckets(structure, potentials, arithmetic)
+    except FloatingPointError:
+        if arithmetic is LOGARITHMS:
+            raise
+        return generate(structure, logarithms(potentials), n, rng, LOGARITHMS)
     codes = np.zeros((n, len(structure.sizes)), dtype=narrow(structure.sizes))
-    support: list[_Bucket] = []
-    for attribute, tables in reversed(_buckets(structure, potentials, _scaled)):
+    for attribute, tables in reversed(buckets):
         parents = sorted({a for _, labels in tables for a in labels} - {attribute})
         groups, members = _groups(codes, parents, structure.sizes)
-        products = _products(attribute, tables, parents, groups, structure.sizes)
-        lost = ~products.any(axis=1)
-        if lost.any():  # a group whose mass is too small for a number gets all its possible values alike
-            support = support or _buckets(structure, [_positive(table) for table in potentials], _positive)
-            possible = dict(support)[attribute]
-            products[lost] = _products(attribute, possible, parents, groups[lost], structure.sizes)
-        codes[:, attribute] = share_out(products / products.sum(axis=1, keepdims=True), members, rng)
+        products = _products(attribute, tables, parents, groups, structure.sizes, arithmetic)
+        if arithmetic is NUMBERS and (small := ~(products.max(axis=1) > LEAST)).any():
+            logs = list(zip(logarithms([table for table, _ in tables]), [labels for _, labels in tables], strict=True))
+            of_small = _products(attribute, logs, parents, groups[small], structure.sizes, LOGARITHMS)
+            products[small] = LOGARITHMS.shares_of_rows(of_small)
+        codes[:, attribute] = share_out(arithmetic.shares_of_rows(products), members, rng)
     return codes
 
 
@@ -62,16 +74,7 @@ def in_random_order(codes: NDArray[np.integer], rng: np.random.Generator) -> NDA
     return codes[np.lexsort(codes.T[::-1])[rng.permutation(len(codes))]]
 
 
-def _scaled(table: Table) -> Table:
-    top = table.max()
-    return table / top if top > 0 else table
-
-
-def _positive(table: Table) -> Table:
-    return (table > 0).astype(np.float64)
-
-
-def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[[Table], Table]) -> list[_Bucket]:
+def _buckets(structure: Structure, potentials: Sequence[Table], arithmetic: Arithmetic) -> list[_Bucket]:
     """Return for each attribute, in elimination order, the tables that contain it after summing out earlier ones.
 
     The product of these tables, at fixed values of the other attributes in them, is proportional to
@@ -80,7 +83,10 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
     Args:
         structure: The structure of the model.
         potentials: Potentials of the cliques.
-        scale: Applied to every sum, to keep it within the range of numbers.
+        arithmetic: What the potentials hold.
+
+    Raises:
+        FloatingPointError: All cells of a sum are impossible or, in numbers, below `LEAST`.
     """
     pool: list[tuple[Table, Labels]] = list(zip(potentials, structure.cliques, strict=True))
     buckets = []
@@ -91,9 +97,9 @@ def _buckets(structure: Structure, potentials: Sequence[Table], scale: Callable[
         program = Program([labels for _, labels in bucket], structure.sizes, ONCE)
         keep = frozenset(a for _, labels in bucket for a in labels) - {attribute}
         slot = program.contract(range(len(bucket)), keep)
-        message = program.result([table for table, _ in bucket], slot)
+        message = arithmetic.levelled(program.result([table for table, _ in bucket], slot, arithmetic), LEAST)
         if message.ndim:
-            pool.append((scale(message), program.labels[slot]))
+            pool.append((message, program.labels[slot]))
     return buckets
 
 
@@ -126,7 +132,12 @@ def _groups(codes: NDArray[np.integer], parents: Sequence[int], sizes: Sequence[
 
 
 def _products(
-    attribute: int, tables: list[tuple[Table, Labels]], parents: list[int], groups: NDArray[np.int32], sizes: Sequence[int]
+    attribute: int,
+    tables: list[tuple[Table, Labels]],
+    parents: list[int],
+    groups: NDArray[np.int32],
+    sizes: Sequence[int],
+    arithmetic: Arithmetic,
 ) -> NDArray[np.float64]:
     """Return the product of the tables in each group, proportional to p(attribute | parents = group).
 
@@ -136,12 +147,13 @@ def _products(
         parents: The other attributes of these tables.
         groups: Combinations of the parents' codes, shape (groups, parents).
         sizes: Number of values of each attribute.
+        arithmetic: What the tables and the result hold.
 
     Returns:
         Shape (groups, values of the attribute); rows are not normalised.
     """
     size = sizes[attribute]
-    product = np.ones((len(groups), size))
+    product = np.full((len(groups), size), arithmetic.one)
     step = max(1, GATHER_CELLS // size)
     for start in range(0, len(groups), step):
         block = slice(start, start + step)
@@ -149,7 +161,7 @@ def _products(
             index = tuple(slice(None) if a == attribute else groups[block, parents.index(a)] for a in labels)
             last = np.moveaxis(table, labels.index(attribute), -1)
             others = tuple(i for i, a in zip(index, labels, strict=True) if a != attribute)
-            product[block] *= last[others] if others else last
+            arithmetic.times(product[block], last[others] if others else last, product[block])
     return product
 
 

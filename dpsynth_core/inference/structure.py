@@ -18,9 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.inference.arithmetic import LEAST, LOGARITHMS, NUMBERS, Arithmetic
 from dpsynth_core.inference.contraction import Labels, Program, Table, broadcast
 from dpsynth_core.inference.junction_tree import bits, counting, holding, junction_tree, mask_of, maximal
 from dpsynth_core.vocabulary.marginals import expand
+
+LOG_WORK = 2e6
+"""Largest number of multiplications of a sweep in logarithms, which take about a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,15 @@ class Calibration:
         marginals: Marginal of each clique, as probabilities.
         inward: Message from each node to its parent, each up to a positive factor.
         outward: Message to each node from its parent, each up to a positive factor.
+        arithmetic: What potentials and messages hold: numbers, or their logarithms where numbers
+            would underflow. Marginals always hold numbers.
     """
 
     potentials: tuple[Table, ...]
     marginals: tuple[Table, ...]
     inward: tuple[Table, ...]
     outward: tuple[Table, ...]
+    arithmetic: Arithmetic = NUMBERS
 
 
 Impossible = NDArray[np.bool_]
@@ -97,6 +104,7 @@ class Structure:
             separator = frozenset(bits(self.tree.separator(node)))
             self.message_slot[node] = self.program.contract(inputs, separator)
         self._normalise = frozenset(s for s in self.message_slot if s >= len(self.cliques))
+        self._without_clique = sorted(set(range(1, len(self.tree.nodes))) - {*self.node_of})
 
     def containing(self, labels: Labels) -> int:
         """Return the index of the clique with the fewest cells among those that contain all labels.
@@ -137,30 +145,37 @@ class Structure:
     def calibrate(self, log_potentials: Sequence[Table]) -> Calibration:
         """Return all clique marginals and messages of the model with these log-potentials, one per clique.
 
+        Numbers that would underflow are replaced by their logarithms, if that takes no more than
+        `LOG_WORK` multiplications.
+
         Raises:
-            FloatingPointError: The potentials are so extreme that a message or marginal under- or
-                overflows.
+            FloatingPointError: The potentials leave no cell possible, or are not finite, or are so
+                extreme that numbers underflow in a model which is too large for logarithms.
         """
-        potentials = self._exponential(log_potentials)
-        forward = self.program.forward(potentials, self._normalise)
-        adjoint = self.program.backward(forward, self.message_slot[0], self._normalise)
-        marginals = []
-        for i, potential in enumerate(potentials):
-            marginal = potential * adjoint[i]
-            mass = float(marginal.sum())
-            if not 0.0 < mass < np.inf:
-                raise FloatingPointError("potentials are too extreme: a marginal vanished or overflowed")
-            marginals.append(np.divide(marginal, mass, out=marginal))
+        levels = self._levelled(log_potentials)
+        try:
+            return self._sweep(self.tables(np.exp(levels, out=levels)), NUMBERS)
+        except FloatingPointError:
+            if self.program.flops > LOG_WORK:
+                raise
+        return self._sweep(self.tables(self._levelled(log_potentials)), LOGARITHMS)
+
+    def _sweep(self, potentials: tuple[Table, ...], arithmetic: Arithmetic) -> Calibration:
+        forward = self.program.forward(potentials, self._normalise, arithmetic)
+        adjoint = self.program.backward(forward, self.message_slot[0], self._normalise, arithmetic)
+        marginals = tuple(arithmetic.shares(arithmetic.times(one, adjoint[i]), LEAST) for i, one in enumerate(potentials))
         inward = tuple(forward.values[s] for s in self.message_slot)
         outward = tuple(broadcast(adjoint[s], tuple(self.sizes[x] for x in self.program.labels[s])) for s in self.message_slot)
-        return Calibration(potentials, tuple(marginals), inward, outward)
+        for node in self._without_clique:
+            arithmetic.shares(arithmetic.times(inward[node], outward[node]), LEAST)
+        return Calibration(potentials, marginals, inward, outward, arithmetic)
 
     def tables(self, cells: NDArray[np.float64]) -> tuple[Table, ...]:
         """Return views of a flat array of the cells of all cliques as one table per clique."""
         return tuple(cells[part].reshape(shape) for part, shape in self._parts)
 
-    def _exponential(self, log_potentials: Sequence[Table]) -> tuple[Table, ...]:
-        """Return the exponentials of log-potentials, each scaled to a largest entry of one, zero where impossible.
+    def _levelled(self, log_potentials: Sequence[Table]) -> NDArray[np.float64]:
+        """Return the cells of all log-potentials, each table with a maximum of 0, and minus infinity where impossible.
 
         All are computed at once, because most tables are small.
 
@@ -173,4 +188,4 @@ class Structure:
         if not np.isfinite(top).all():
             raise FloatingPointError("potentials are too extreme: one forbids every cell or is not finite")
         cells -= np.repeat(top, self._cells_of)
-        return self.tables(np.exp(cells, out=cells))
+        return cells

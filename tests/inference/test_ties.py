@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsynth_core.inference import marginal_queries
+from dpsynth_core.inference.arithmetic import Arithmetic
 from dpsynth_core.inference.contraction import Contractor, Labels, Program, Table
 from dpsynth_core.inference.junction_tree import bits
 from dpsynth_core.inference.marginal_queries import Queries
@@ -49,9 +50,9 @@ def test_a_value_travels_without_its_group(monkeypatch: pytest.MonkeyPatch) -> N
     done: list[Program] = []
     compute = Program.result
 
-    def watched(program: Program, inputs: Sequence[Table], slot: int) -> Table:
+    def watched(program: Program, inputs: Sequence[Table], slot: int, arithmetic: Arithmetic) -> Table:
         done.append(program)
-        return compute(program, inputs, slot)
+        return compute(program, inputs, slot, arithmetic)
 
     monkeypatch.setattr(Program, "result", watched)
     for labels in itertools.combinations(range(len(SIZES)), 3):

@@ -200,16 +200,6 @@ def test_a_table_that_no_model_holds_is_refused_before_anything_is_charged() -> 
     assert problem.field == "workload"
 
 
-def test_sums_of_roots_say_nothing_of_a_model_that_lost_its_numbers() -> None:
-    """Where all probabilities of a cell were too small to be told from 0."""
-    link, table, (clique, _) = Link(HOUSEHOLDS, MEMBERS, MOST), source(survey(300), MOST), OF_TWO
-    lost = replace(Known(table), times=float("nan"))
-    values = table.roots(clique, {classes(link).name: classes(link)})[of_members(link, clique)] / ROOT_STEPS
-    counts = Roots(link, classes(link), clique, values, 1.0).counts(lost, lost)
-    assert np.isfinite(counts.values).all()
-    assert np.isfinite(counts.variances).all()
-
-
 def test_a_selection_after_which_no_counts_are_measured_bounds_none_of_its_candidates() -> None:
     """Nor does an earlier one, which is then not the last in which they were candidates."""
     candidate, record = Candidate(1.0, 0.0, np.zeros(2, dtype=np.float32)), Selections()
