@@ -113,7 +113,7 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
     parts[SCRIPT] = public(_SCRIPT.encode())
     files = {name: publishable(part, name) for name, part in parts.items()}
     files[CARD] = publishable(combine(lambda judged: data_card(release, judged.headline, rows), report.quality_of(release)), CARD)
-    for path in (one.files for one in extension.built_in() if one.files):
+    for path in (one.files for one in extension.asked(release.spec.extensions) if one.files):
         files |= {name: publishable(part, name) for name, part in extension.load(path)(release, rows).items()}
     return files | {MANIFEST: manifest({**rows, **{name: in_memory(content).digest for name, content in files.items()}})}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli import table_options
 from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.private_views import LOOKS, NOTHING, stated
@@ -99,6 +99,8 @@ def add(commands: Commands) -> None:
     add_setting(make)
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")
+    for one in extension.settings().values():
+        make.add_argument(f"--{one.name}", metavar=one.metavar, help=one.help)
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
 
     run = add_command(commands, "run", _run, "make a release from a spec")
@@ -181,6 +183,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
+        "extensions": {name: number(value) for name in extension.settings() if (value := getattr(options, name)) is not None},
     } | linked
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
     if linked:

@@ -7,6 +7,7 @@ add an operation to the kernel. Packages of others add mechanisms and exporters 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -53,6 +54,26 @@ class Offer:
     after: str = ""
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A whole number in a spec with which a release asks for a feature.
+
+    Attributes:
+        name: Its name in the spec's section `extensions`, as an option of the command line and of `dps.plan`.
+        metavar: A word for its value.
+        help: What it asks for, for people.
+        least, most: Bounds of its value.
+        check: Import path of a function that takes the plan, and raises InputError if it cannot have the feature.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    least: int
+    most: int
+    check: str
+
+
 PLACES = {
     "data": "the project",
     "domain": "the project",
@@ -84,6 +105,10 @@ class Extension:
         views: Parts of pages, as pairs of a place and the import path of a function that draws there. `PLACES` lists the places and what
             the function takes.
         names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
+        settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
+        row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
+            takes the release. "" if it adds none.
+        row_names: Regular expression of the names of these files.
     """
 
     summary: str
@@ -97,6 +122,9 @@ class Extension:
     commands: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
     names: tuple[tuple[str, str], ...] = ()
+    settings: tuple[Setting, ...] = ()
+    row_files: str = ""
+    row_names: str = ""
 
 
 @cache
@@ -121,9 +149,13 @@ def commands() -> tuple[str, ...]:
     return tuple(path for one in built_in() for path in one.commands)
 
 
-def sections() -> tuple[str, ...]:
-    """Return the import paths of the functions of built-in extensions that yield sections of the report."""
-    return tuple(path for one in built_in() for path in one.sections)
+def sections(stated: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that yield sections of the report.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return tuple(path for one in asked(stated) for path in one.sections)
 
 
 def views(place: str) -> tuple[str, ...]:
@@ -138,6 +170,25 @@ def views(place: str) -> tuple[str, ...]:
 def names() -> dict[str, str]:
     """Return the import path of each name that built-in extensions add to `dpsynth_core`."""
     return dict(pair for one in built_in() for pair in one.names)
+
+
+def settings() -> dict[str, Setting]:
+    """Return the settings of specs that built-in extensions add, by name."""
+    return {setting.name: setting for one in built_in() for setting in one.settings}
+
+
+def asked(stated: Mapping[str, int]) -> tuple[Extension, ...]:
+    """Return the manifests of the built-in extensions that have no settings, and of those with settings that a spec asks for.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return tuple(one for one in built_in() if not one.settings or any(setting.name in stated for setting in one.settings))
+
+
+def is_row_file(name: str) -> bool:
+    """Return whether a file of a bundle is a file of rows that a built-in extension adds."""
+    return any(one.row_names and re.fullmatch(one.row_names, name) for one in built_in())
 
 
 def load(path: str) -> Any:

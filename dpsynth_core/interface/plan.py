@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
 from dpsynth_core.claims.weights import USUAL_SHARE as WEIGHTED_SHARE
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.causes import explained_imports
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.zones import Zoned
@@ -161,8 +162,9 @@ def plan(
     >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
     Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
     """
-    if unknown := set(options) - Options.__optional_keys__:
-        raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(Options.__optional_keys__))}")
+    known = Options.__optional_keys__ | extension.settings().keys()
+    if unknown := set(options) - known:
+        raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(known))}")
     options = cast(Options, {name: value if name in _TABLES else plain(value) for name, value in options.items()})
     people: Any = options.get("people")
     if people is not None and not (issubclass(type(people), Real) and people is not True and 1 <= people <= _MOST_PEOPLE):
@@ -221,6 +223,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "models": [one if isinstance(one, Mapping) else {"column": one} for one in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", registry.LINKED.name if linked else "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows"), "tables": options.get("row_tables", 1), "seed": options.get("seed")},
+        "extensions": {name: value for name, value in options.items() if name in extension.settings()},
     }
 
 

@@ -19,6 +19,7 @@ from dpsynth_core.claims.models.specs import MAX_MODELS, ModelSpec
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import WeightSpec
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
@@ -199,6 +200,16 @@ def _known_share(name: str) -> str:
     return name
 
 
+def _known_settings(stated: dict[str, int]) -> dict[str, int]:
+    known = extension.settings()
+    for name, value in stated.items():
+        if name not in known:
+            raise PydanticCustomError("extra_forbidden", "this entry is unknown")
+        if not known[name].least <= value <= known[name].most:
+            raise ValueError(f"{name} is a whole number from {known[name].least:,} to {known[name].most:,}")
+    return stated
+
+
 class BudgetSpec(Part):
     """The budget and its division.
 
@@ -278,6 +289,7 @@ class Spec(Part):
         criteria: Conditions that the release is judged by, fixed before the run (`claims.criteria.registry`).
         weight: The column of survey weights, if there is one (`claims.weights`).
         models: Columns to predict by models that are trained on the synthetic rows and measured on the people (`evaluation.models`).
+        extensions: Settings of extensions by name (`foundation.extension.Setting`).
     """
 
     version: Literal[1] = 1
@@ -301,6 +313,7 @@ class Spec(Part):
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
     output: OutputSpec = OutputSpec()
+    extensions: Annotated[dict[str, int], AfterValidator(_known_settings)] = Field(default={})
 
     @classmethod
     def from_json(cls, obj: object) -> Spec:
@@ -344,6 +357,8 @@ class Spec(Part):
             del obj["about"]
         if self.weight is None:
             del obj["weight"]
+        if not self.extensions:
+            del obj["extensions"]
         if not self.published_tables:
             del obj["published_tables"]
         if not self.budget.share(WEIGHTED.name):

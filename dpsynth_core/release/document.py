@@ -28,6 +28,7 @@ from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.bounds import UNBOUNDED, Bound
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.documents import FORMULA, inert
@@ -280,7 +281,10 @@ def row_writers(release: Release) -> dict[str, Writer]:
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}
     if release.members is not None:
         writers[tables.MEMBERS] = partial(write_csv, release.members)
-    return writers | {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
+    writers |= {tables.name(number): partial(write_csv, rows) for number, rows in enumerate(release.further, start=2)}
+    for one in extension.asked(release.spec.extensions):
+        writers |= extension.load(one.row_files)(release) if one.row_files else {}
+    return writers
 
 
 def holds_rows(file: str) -> bool:

@@ -25,7 +25,7 @@ from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import Bound, bounds
 from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN, misfits, unseen
-from dpsynth_core.foundation import build
+from dpsynth_core.foundation import build, extension
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zoned, combine, curator_only
 from dpsynth_core.inference.estimation import unreachable
@@ -99,6 +99,8 @@ def plan(spec: Spec) -> Plan:
         _check_columns(spec.members, draft.member_domain, spec.unit.person_column, "the table of members has")
     if spec.public and spec.data.is_file:
         _check_public(spec.public, spec.data)
+    for setting in map(extension.settings().__getitem__, spec.extensions):
+        extension.load(setting.check)(draft)
     return feasible(draft)
 
 

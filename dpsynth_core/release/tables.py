@@ -10,6 +10,8 @@ import re
 
 import numpy as np
 
+from dpsynth_core.foundation import extension
+
 FIRST, MEMBERS = "synthetic.csv", "members.csv"
 """Of two linked tables, the first and the second."""
 OF_FIRST = f"Errors, bounds, criteria and models are stated of the first table, {FIRST}, alone."
@@ -26,8 +28,8 @@ def name(number: int) -> str:
 
 
 def is_name(file: str) -> bool:
-    """Return whether a file name is of a further table of rows (number 2 or more) or of the members' table."""
-    return file == MEMBERS or _FURTHER.fullmatch(file) is not None
+    """Return whether a file name is of a further table of rows (number 2 or more), of the members' table or of an extension's rows."""
+    return file == MEMBERS or _FURTHER.fullmatch(file) is not None or extension.is_row_file(file)
 
 
 def seed(row_seed: int, number: int) -> int:

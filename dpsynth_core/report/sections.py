@@ -34,4 +34,5 @@ SECTIONS: tuple[Callable[[Release], Iterator[Section]], ...] = (claimed,)
 
 def sections(release: Release) -> list[Section]:
     """Return all sections of a release's report, in order; those of extensions come last."""
-    return [section for make in (*SECTIONS, *map(extension.load, extension.sections())) for section in make(release)]
+    added = map(extension.load, extension.sections(release.spec.extensions))
+    return [section for make in (*SECTIONS, *added) for section in make(release)]

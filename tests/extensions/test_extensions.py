@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from dpsynth_core.cli import command_line, options
 from dpsynth_core.cli.options import Commands
 from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.extension import Extension, Offer
+from dpsynth_core.foundation.extension import Extension, Offer, Setting
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.report import sections
@@ -72,7 +73,9 @@ def test_every_manifest_names_what_exists() -> None:
         assert all(registry.get(offer.name).card.name == offer.name for offer in one.mechanisms)
         assert all(hasattr(audits, name) for audits in extension.audits() for name in ("CASES", "GUESSES"))
     assert all(one.card.name == name for name, one in registry.PUBLISHED.items())
-    assert all(callable(extension.load(path)) for path in (*extension.commands(), *extension.sections()))
+    for one in extension.built_in():
+        loaded = [*one.commands, *one.sections, *filter(None, (one.files, one.row_files)), *(setting.check for setting in one.settings)]
+        assert all(callable(extension.load(path)) for path in loaded)
     assert all(callable(extension.load(path)) for place in extension.PLACES for path in extension.views(place))
     assert {place for one in extension.built_in() for place, _ in one.views} <= set(extension.PLACES)
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
@@ -134,6 +137,16 @@ def test_a_manifest_adds_a_section_to_report_and_data_card() -> None:
     parts = report.parts(release)
     for name in ("report.html", "DATA_CARD.md"):
         assert all(text in parts[name].value for text in (b"A title", b"How to read it", b"A line"))
+
+
+def test_files_and_sections_of_an_extension_with_settings_are_for_releases_that_state_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = Setting("asked_for", "N", "a number", 1, 9, "tests.extensions.test_extensions:said")
+    monkeypatch.setattr(extension, "built_in", lambda: (replace(ADDED, settings=(setting,), row_names=r"added-[1-9]\.csv"),))
+    assert extension.sections({}) == ()
+    assert extension.sections({"asked_for": 3}) == ADDED.sections
+    assert extension.is_row_file("added-3.csv")
+    assert not extension.is_row_file("added-3.csv.exe")
+    assert SAID not in sections.sections(made())
 
 
 def test_a_name_that_nothing_adds_is_missing() -> None:

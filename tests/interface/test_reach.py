@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dpsynth_core as dps
 from dpsynth_core.cli import command_line
+from dpsynth_core.foundation import extension
 from dpsynth_core.interface.plan import Options
 from dpsynth_core.planning.defaults import DELTA
 from tests.refusals import refused
@@ -36,7 +37,9 @@ def test_every_option_of_the_command_line_is_a_parameter_in_python() -> None:
     commands = next(action for action in command_line.parser()._actions if isinstance(action, _SubParsersAction))
     actions = [action for action in commands.choices["synthesize"]._actions if action.dest not in _of_tables()]
     names = {(action.option_strings or [action.dest])[-1] for action in actions} - ELSEWHERE - FORM
-    assert names - {name for name in names if name.startswith("--members-")} == SAID.keys() - {"--members-domain"}
+    added = {f"--{name}" for name in extension.settings()}  # options of extensions have one name in both
+    assert names - {name for name in names if name.startswith("--members-")} - added == SAID.keys() - {"--members-domain"}
+    assert added <= names
     assert set(SAID.values()) <= set(Options.__optional_keys__) | set(inspect.signature(dps.plan).parameters)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.plan import Plan, divided
 from dpsynth_core.planning.spec import BudgetSpec, Spec, load_spec
@@ -34,7 +35,10 @@ GOOD: dict[str, Any] = {
     "output": {"rows": None, "seed": None},
 }
 
+ADDED = {name: setting.least for name, setting in extension.settings().items()}
+"""Settings of the extensions that are there."""
 CHANGES: list[tuple[str, Any]] = [
+    *([("extensions", ADDED)] if ADDED else []),
     ("name", "other"),
     ("population", "others"),
     ("data.path", "/somewhere/persons.csv"),
@@ -249,8 +253,8 @@ def test_the_whole_document_is_published_and_can_be_read_again() -> None:
     members = {"members": {"path": "/somewhere/children.csv", "domain": {"b": 2}}}
     assert Spec.from_json(GOOD).digest() == "90520580be9304ce61d0c22441309bc365b962b3ca15a2279c3899fd831dbe51"  # before there was either
     table = {"published_tables": [{"columns": ["a"], "cells": [["0", 1], ["1", 2.5], ["2", 3]], "source": "a census"}]}
-    others = (members, {"about": {"place": "Norway"}}, {"weight": {"column": "a"}}, table)
-    optional = {"about", "members", "weight", "published_tables"}
+    others = (members, {"about": {"place": "Norway"}}, {"weight": {"column": "a"}}, table, *([{"extensions": ADDED}] if ADDED else []))
+    optional = {"about", "members", "weight", "published_tables", "extensions"}
     for document in (GOOD, GOOD | ALL_FOUR, *(GOOD | other for other in others)):
         spec = Spec.from_json(document)
         published = spec.published()
@@ -289,7 +293,7 @@ def test_every_field_of_the_document_is_in_the_list_of_changes() -> None:
     whole = json.loads(Spec.from_json(GOOD).model_dump_json())
     inside = {f"{key}.{sub}" for key in ("data", "unit", "budget", "mechanism", "output") for sub in whole[key]}
     flat = {key for key in whole if key not in ("data", "unit", "budget", "mechanism", "output", "domain", "workload", "version")}
-    assert inside | flat <= {path for path, _ in CHANGES + READING}
+    assert inside | flat <= {path for path, _ in CHANGES + READING} | ({"extensions"} if not ADDED else set())
 
 
 @pytest.mark.parametrize(("path", "value"), READING)

@@ -41,6 +41,7 @@ _NAMES = {
     "domain": "columns or values",
     "domain_justification": "why these values are harmless",
     "domain_origin": "where columns and values came from",
+    "extensions": "what extensions add",
     "looks": "what was looked at",
     "mechanism.name": "mechanism",
     "members": "second table",
