@@ -1,6 +1,6 @@
 """Intervals that know of the noise: several sets of rows from one release, and analyses of them."""
 
-from dpsynth_core.foundation.extension import Extension
+from dpsynth_core.foundation.extension import Extension, Setting
 
 _HERE = "dpsynth_core.extensions.intervals"
 
@@ -11,4 +11,18 @@ EXTENSION = Extension(
         ("analyse", f"{_HERE}.interface:analyse"),
         ("pool", f"{_HERE}.interface:pool"),
     ),
+    settings=(
+        Setting(
+            name="plausible",
+            metavar="M",
+            help="sets of rows to write beside, whose spread is the noise: for standard errors of analyses, 20 or so (default: none)",
+            least=2,
+            most=200,
+            check=f"{_HERE}.rowfiles:check",
+        ),
+    ),
+    row_files=f"{_HERE}.rowfiles:row_files",
+    row_names=r"plausible-([1-9][0-9]{0,2})\.csv",
+    files=f"{_HERE}.rowfiles:files",
+    sections=(f"{_HERE}.sections:sections",),
 )

@@ -131,19 +131,27 @@ def check(release: Release) -> None:
     Args:
         release: The release.
     """
-    plan = release.plan
     if release.row_seed is None:
         raise InputError(FIELD, "it holds answers and no rows", "use its answers, whose noise is stated")
-    if plan.link is not None:
-        raise InputError(FIELD, "it holds two linked tables, for which no such intervals were derived", "release a single table")
-    if plan.weight is not None:
-        problem = "its rows have survey weights, for which no such intervals were derived"
-        raise InputError(FIELD, problem, "release the table without weights")
-    if type(plan.mechanism) not in (Aim, Mst, Independent):
-        problem = f"the fit of {plan.mechanism.card.title} cannot be repeated with other answers"
-        raise InputError(FIELD, problem, OTHERS)
+    check_plan(release.plan, FIELD)
     if any(one.spread is not None for one in release.measurements):
         raise InputError(FIELD, "the noise of its tables is correlated", OTHERS)
+
+
+def check_plan(plan: Plan, field: str) -> None:
+    """Raise InputError if intervals of releases of this plan are not known to hold.
+
+    Args:
+        plan: The plan.
+        field: Name of the field for the error.
+    """
+    if plan.link is not None:
+        raise InputError(field, "no intervals were derived for two linked tables", "release a single table")
+    if plan.weight is not None:
+        raise InputError(field, "no intervals were derived for rows with survey weights", "release the table without weights")
+    if type(plan.mechanism) not in (Aim, Mst, Independent):
+        problem = f"the fit of {plan.mechanism.card.title} cannot be repeated with other answers"
+        raise InputError(field, problem, OTHERS)
 
 
 @dataclass(frozen=True, eq=False)

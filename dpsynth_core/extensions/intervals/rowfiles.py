@@ -1,0 +1,104 @@
+"""The sets of rows as files of a bundle, plausible-1.csv and so on, and pool.R beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import BinaryIO
+from weakref import WeakKeyDictionary
+
+from dpsynth_core.extensions.intervals.refitting import check_plan
+from dpsynth_core.extensions.intervals.sets import Sets
+from dpsynth_core.foundation.content import Digest, Writer
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zoned, public
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.release.document import write_csv
+from dpsynth_core.release.release import Release
+
+SETTING, MOST_ROWS, PROGRAM = "plausible", 20_000_000, "pool.R"
+_sets: WeakKeyDictionary[Release, Sets] = WeakKeyDictionary()
+
+
+def name(number: int) -> str:
+    """Return the file name of a set of rows by its number, from 1."""
+    return f"plausible-{number}.csv"
+
+
+def check(plan: Plan) -> None:
+    """Raise InputError if a plan cannot have sets of rows.
+
+    Args:
+        plan: The plan, whose spec asks for them.
+    """
+    check_plan(plan, SETTING)
+    rows, sets = plan.spec.output.rows or 0, plan.spec.extensions[SETTING]
+    if rows * sets > MOST_ROWS:
+        raise InputError(SETTING, f"{sets} sets of {rows:,} rows are more than {MOST_ROWS:,} rows", "ask for fewer sets or rows")
+
+
+def row_files(release: Release) -> dict[str, Writer]:
+    """Return the sets of rows that a release asks for: by file name, a function that writes the file.
+
+    The model is computed again when the first file is written. Files of the same set are the same
+    bytes wherever they are written.
+
+    Args:
+        release: The release.
+    """
+    if release.row_seed is None:  # an interrupted run
+        return {}
+    return {name(k): partial(_write, release, k) for k in range(1, release.spec.extensions[SETTING] + 1)}
+
+
+def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
+    """Return pool.R for a bundle with sets of rows; nothing for others.
+
+    Args:
+        release: The release.
+        rows: The files of rows, by name.
+    """
+    return {PROGRAM: public(_PROGRAM.replace("SETS", str(release.spec.extensions[SETTING])).encode())} if name(1) in rows else {}
+
+
+def _write(release: Release, number: int, stream: BinaryIO) -> None:
+    if release not in _sets:
+        _sets[release] = Sets.of(release)
+    write_csv(_sets[release].number(number).rows, stream)
+
+
+_PROGRAM = '''# Analyse the sets of rows of this bundle, and combine the results. Base R alone is needed.
+#
+#   source("pool.R")
+#   sets <- read_sets()
+#   pool_models(lapply(sets, function(rows) lm(income ~ age + sex, data = rows)))
+#
+# The spread between sets is the noise of the release. Intervals hold for analyses whose relations the measured tables hold, and for
+# no others: marginals.csv and the report name the tables. An analysis of relations that no table holds finds none, with a short interval.
+
+read_sets <- function(folder = ".", m = SETS) {
+  lapply(seq_len(m), function(k) read.csv(file.path(folder, sprintf("plausible-%d.csv", k)), check.names = FALSE, stringsAsFactors = TRUE))
+}
+
+# values: a matrix with one row per set. variances: squared standard errors, of the same shape.
+# of = "population": people like these, with sampling. of = "table": the table that was released, with noise alone.
+# released: the results in synthetic.csv, around which intervals lie; by default, the mean of the sets.
+pool <- function(values, variances, of = c("population", "table"), released = NULL, level = 0.95) {
+  of <- match.arg(of)
+  values <- as.matrix(values); variances <- as.matrix(variances)
+  m <- nrow(values)
+  stopifnot(m >= 2, all(dim(values) == dim(variances)))
+  noise <- (1 + 1 / m) * apply(values, 2, var)
+  within <- colMeans(variances)
+  total <- if (of == "population") within + noise else noise
+  degrees <- (m - 1) * pmax(1, ifelse(noise > 0, total / noise, 1e6))^2
+  value <- if (is.null(released)) colMeans(values) else released
+  half <- qt(0.5 + level / 2, degrees) * sqrt(total)
+  data.frame(value = value, low = value - half, high = value + half, error = sqrt(total), degrees = degrees)
+}
+
+# models: a list of fitted models, one per set, of lm, glm or any class with coef and vcov.
+pool_models <- function(models, ...) {
+  pool(t(sapply(models, coef)), t(sapply(models, function(one) diag(vcov(one)))), ...)
+}
+'''
