@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from dpsynth_core.claims.certificate import CONFIDENCE, ROWS, Certificate, Certified, floor_of
 from dpsynth_core.extensions.evidence.samples import Array, Cells, error_of_second_sample, share_as_good
@@ -26,7 +27,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import margin, normal
 
-LEVEL_LOW, LEVEL_USUAL, LEVEL_HIGH = -1.6, -0.6, 0.75
+LEVEL_LOW, LEVEL_USUAL, LEVEL_HIGH = -1.8, -0.6, 1.3
 """Slopes of the least, the usual and the largest level by the error t of the rows: the least level is 1 + LEVEL_LOW t."""
 LEVEL_LEAST = 0.75
 """Least level, however large the error is."""
@@ -80,16 +81,28 @@ class Yardsticks:
     sample: Range
 
 
+_STATED: WeakKeyDictionary[Release, Yardsticks | None] = WeakKeyDictionary()
+
+
 def yardsticks(release: Release) -> Yardsticks | None:
-    """Return the yardsticks of a release.
+    """Return the yardsticks of a release, which are computed once: report, data card, evidence.json and the Results page state them.
 
     None is returned for releases without rows or without a certificate, where the noise of a measured error may reach the number of people,
     and for two linked tables, whose tables count pairs of members.
     """
+    if release not in _STATED:
+        _STATED[release] = _yardsticks(release)
+    return _STATED[release]
+
+
+def _yardsticks(release: Release) -> Yardsticks | None:
     certificate = release.certificate
     if certificate is None or certificate.of != ROWS or certificate.says_nothing or release.plan.link is not None:
         return None
-    return from_certificate(certificate, [release.final.tables[one.attributes] for one in certificate.marginals])
+    tables, cliques = release.final.tables, [one.attributes for one in certificate.marginals]
+    if not cliques or not tables.keys() >= set(cliques):  # as in a forged document, of which verify says what is wrong
+        return None
+    return from_certificate(certificate, [tables[clique] for clique in cliques])
 
 
 def from_certificate(certificate: Certificate, shares: Sequence[Array]) -> Yardsticks:

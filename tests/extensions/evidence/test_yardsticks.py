@@ -128,11 +128,18 @@ def saying_nothing() -> Release:
     return replace(made(), claims={**made().claims, "certificate": replace(certificate, sigma=1e7)})
 
 
+def about_other_tables() -> Release:
+    certificate = made().certificate
+    assert certificate is not None
+    other = replace(certificate, marginals=(replace(certificate.marginals[0], attributes=("sex", "unknown")), *certificate.marginals[1:]))
+    return replace(made(), claims={**made().claims, "certificate": other})
+
+
 def answers() -> Release:
     return run(spec(mechanism={"name": "gaussian"}, output={}))
 
 
-@pytest.mark.parametrize("release", [without_certificate, saying_nothing, answers])
+@pytest.mark.parametrize("release", [without_certificate, saying_nothing, about_other_tables, answers])
 def test_a_release_without_measured_errors_of_rows_has_no_yardsticks(release: object) -> None:
     assert callable(release)
     assert yardsticks(release()) is None
