@@ -11,6 +11,8 @@ not monotone. Where cells are impossible, a value is picked among the ones that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,13 +56,26 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
     check(rows, strength)
     rng = np.random.default_rng(seed)
     shares = {attribute.name: _shares(attribute, skew, rng) for attribute in domain}
-    scores = ndtr(_scores(len(domain), rows, strength, rng))
+    return at_quantiles(domain, shares, ndtr(_scores(len(domain), rows, strength, rng)))
+
+
+def at_quantiles(domain: Domain, shares: Mapping[str, Float], quantiles: Float) -> NDArray[np.int32]:
+    """Return rows of codes, shape (rows, columns of the domain), that no rule of the domain excludes.
+
+    A quantile picks the cell of its column by the cumulated shares of the cells; where rules exclude
+    cells beside the row's cells drawn before, among the other cells.
+
+    Args:
+        domain: The domain.
+        shares: The share of each cell, by column.
+        quantiles: From 0 to 1, shape (rows, columns of the domain).
+    """
     tied = list(eliminated(domain.zeros, {attribute.name: attribute.size for attribute in domain}))
     possible = {name: (columns, table) for name, columns, table in tied}
     order = [name for name, _, _ in reversed(tied)] + [name for name in domain.names if name not in possible]
     codes: dict[str, NDArray[np.int32]] = {}
     for name in order:
-        quantile = scores[:, domain.position(name)]
+        quantile = quantiles[:, domain.position(name)]
         codes[name] = _among(shares[name], quantile, name, *possible[name], codes) if name in possible else _pick(shares[name], quantile)
     return np.column_stack([codes[name] for name in domain.names])
 
