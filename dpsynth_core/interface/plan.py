@@ -197,7 +197,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
             "person_column": options.get("person"),
             "max_rows_per_person": options.get("rows_per_person", 1),
         },
-        **({"published_tables": _published(options["published"], domain)} if options.get("published") is not None else {}),
+        **({"published_tables": published_sections(options["published"], domain)} if options.get("published") is not None else {}),
         **_public(options.get("public")),
         "other_copies": options.get("other_copies", ""),
         "about": options.get("about"),
@@ -242,7 +242,16 @@ def _public(table: Any) -> dict[str, Any]:
     return {"public": section(Path(table))}
 
 
-def _published(tables: Any, domain: Domain) -> list[dict[str, Any]]:
+def published_sections(tables: Any, domain: Domain) -> list[dict[str, Any]]:
+    """Return the sections of a spec about tables that were published.
+
+    Args:
+        tables: Pairs of a table with labels, or its path, and the place of publication.
+        domain: The domain.
+
+    Raises:
+        InputError: They are no such pairs, or a table does not fit the domain.
+    """
     from dpsynth_core.interface import labelled  # loads pandas
     from dpsynth_core.sources.published import section  # loaded where a table was published
 

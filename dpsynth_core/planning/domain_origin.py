@@ -61,13 +61,25 @@ def check(spec: Spec) -> None:
 
 def clause(spec: Spec) -> str:
     """Return the origin of the domain as a clause for a list of facts; both origins if the document and the curator differ."""
-    clauses = dict(_CLAUSES) if spec.learns else {**_CLAUSES, LEARNT: "noisy answers of an earlier release of the same people"}
     own, stated = of_document(spec), spec.domain_origin
+    learnt_here = spec.learns
     if not own or own == stated:
-        return clauses[stated]
+        return clause_of(stated, learnt_here)
     if stated == UNSTATED:
-        return clauses[own]
-    return f"{clauses[own]}, by its own document; {clauses[stated]}, as the curator states"
+        return clause_of(own, learnt_here)
+    return f"{clause_of(own, learnt_here)}, by its own document; {clause_of(stated, learnt_here)}, as the curator states"
+
+
+def clause_of(origin: str, learnt_here: bool = False) -> str:
+    """Return one origin of a domain as a clause.
+
+    Args:
+        origin: One of `ORIGINS`, or "" if it is not stated.
+        learnt_here: Whether noisy answers of the release itself are meant, and not of an earlier one.
+    """
+    if origin == LEARNT and not learnt_here:
+        return "noisy answers of an earlier release of the same people"
+    return _CLAUSES[origin or UNSTATED]
 
 
 def sentence(spec: Spec) -> str:

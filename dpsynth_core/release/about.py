@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -66,6 +67,11 @@ class About:
             *(line for text in facts for line in textwrap.wrap(text, 80 // max(len(letter.encode()) for letter in text))),
         )
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts for programs, by name: the digest of the plan and the guarantee."""
+        return {"synthetic": True, "plan_sha256": self.seal, "epsilon": self.epsilon, "delta": self.delta, "private": self.protects}
+
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
         """Return a schema with the description, and with the labels of columns and values, as metadata.
 
@@ -79,7 +85,6 @@ class About:
         for name, labels in values.items():
             said[name] = said.get(name, {}) | {"value_labels": json.dumps(labels, ensure_ascii=False)}
         about = {"title": self.label, "description": " ".join(self.lines)}
-        facts = {"synthetic": True, "plan_sha256": self.seal, "epsilon": self.epsilon, "delta": self.delta, "private": self.protects}
-        attrs = about | facts | dict(self.stated.facts()) | {"labels": texts, "value_labels": values}
+        attrs = about | self.facts | dict(self.stated.facts()) | {"labels": texts, "value_labels": values}
         fields = [field.with_metadata(said[field.name]) if field.name in said else field for field in schema]
         return pa.schema(fields, metadata=about | {_OF_PANDAS: json.dumps(attrs, ensure_ascii=False)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
@@ -272,23 +272,34 @@ def _told(release: Release) -> list[Attribute]:
 
 
 def codebook_csv(release: Release) -> bytes:
-    """Return codebook.csv, with one line per cell of each column of the domain.
+    """Return codebook.csv of a release (`codebook`)."""
+    origin = domain_origin.clause(release.spec)
+    return codebook(_told(release), release.described, lambda attribute: _outside(release, attribute), origin)
+
+
+def codebook(columns: Sequence[Attribute], described: Domain, outside: Callable[[Attribute], str], came_from: str) -> bytes:
+    """Return a codebook as CSV, with one line per cell of each column.
 
     A line has column, kind, cell (code from 0), label, written_as (the value in rows if it differs
     from the label), the smallest and largest number, how values outside the domain are counted, and
     the origin of the domain; and a description of the column, if any column has one. A generated
     column has one line without a cell.
+
+    Args:
+        columns: The columns with cells.
+        described: The domain of the rows, with the columns that are filled in.
+        outside: Returns sentences on how values outside the domain of a column are counted.
+        came_from: The origin of the domain as a clause.
     """
-    came_from, columns = domain_origin.clause(release.spec), _told(release)
     lines: list[tuple[str, str, int | None, str, str, float | None, float | None, str, str]] = [
-        (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, _outside(release, attribute), came_from)
+        (attribute.name, attribute.kind, number, label, written(attribute, number), least, most, outside(attribute), came_from)
         for attribute in columns
         for number, (label, (least, most)) in enumerate(zip(attribute.cell_labels(), _ranges(attribute), strict=True))
     ]
-    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in release.described.filled]
+    lines += [(one.name, one.kind, None, one.text, "", None, None, one.in_words(), came_from) for one in described.filled]
     table = pa.table([pa.array(column, kind) for column, kind in zip(zip(*lines, strict=True), _CODEBOOK.types, strict=True)], _CODEBOOK)
-    if any(column.label for column in release.described.columns):
+    if any(column.label for column in described.columns):
         about = [attribute.label for attribute in columns for _ in attribute.cell_labels()]
-        about += [one.label for one in release.described.filled]
+        about += [one.label for one in described.filled]
         table = table.add_column(1, "about", pa.array(about, pa.string()))
     return csv_bytes(table)
