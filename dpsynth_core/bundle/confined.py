@@ -84,7 +84,7 @@ def verified(
     """
     with _answering("checking it"):
         report = _checked(bundle, limits, on_check)
-    if report.verdict == INCONSISTENT:
+    if report.verdict == INCONSISTENT or report.kind:
         return report
     on_check(Running(REPLAYED, len(report.checks), len(report.checks)))
     try:

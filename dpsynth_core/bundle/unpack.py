@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from dpsynth_core.bundle.pack import MANIFEST, checked_name
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import Content, digest_of, stored
 from dpsynth_core.foundation.documents import parse_json
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.extension import BundleKind
 from dpsynth_core.foundation.foreign import Missing, package_of
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -46,17 +48,37 @@ class Bundle:
 
     Attributes:
         files: Contents of its files by name.
-        document: release.json.
+        document: release.json, or the document of another kind.
         sha256: SHA-256 of the ZIP; "" for a folder.
+        kind: The kind of a bundle that is not a release; None for a release.
     """
 
     files: Mapping[str, Content]
     document: Mapping[str, Any]
     sha256: str
+    kind: BundleKind | None = None
+
+    def released(self) -> Bundle:
+        """Return the bundle unchanged.
+
+        Raises:
+            InputError: It is not a release.
+        """
+        if self.kind is not None:
+            raise InputError(_FIELD, f"it is no release, but holds {self.kind.title}", "check it with `verify`, or give a release.zip")
+        return self
 
 
 def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
-    """Read a bundle from a ZIP, or from the folder that it was unpacked into.
+    """Read a release from a ZIP, or from the folder that it was unpacked into.
+
+    For the arguments and errors see `read_any`; a bundle of another kind is an InputError too.
+    """
+    return read_any(place, limit).released()
+
+
+def read_any(place: Path, limit: int = MAX_BYTES) -> Bundle:
+    """Read a bundle of any kind from a ZIP, or from the folder that it was unpacked into.
 
     Args:
         place: The ZIP or folder.
@@ -85,7 +107,15 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
-    """Read a bundle from the bytes of a ZIP.
+    """Read a release from the bytes of a ZIP.
+
+    For the arguments and errors see `read_any_bytes`; a bundle of another kind is an InputError too.
+    """
+    return read_any_bytes(content, limit).released()
+
+
+def read_any_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
+    """Read a bundle of any kind from the bytes of a ZIP.
 
     Args:
         content: The ZIP.
@@ -169,7 +199,7 @@ def _check_size(name: str, size: int) -> None:
 
 def _from_folder(place: Path, limit: int) -> dict[str, Content]:
     files: dict[str, Content] = {}
-    if not (place / releases.DOCUMENT).is_file():
+    if not any((place / name).is_file() for name in (releases.DOCUMENT, *extension.bundle_kinds())):
         return files  # no bundle, however much there is in it
     left = limit
     for path in _ordinary_files(place):
@@ -229,12 +259,14 @@ def plan_of(bundle: Bundle, package: str | None = None) -> Plan:
 
 
 def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
-    if releases.DOCUMENT not in files:
+    kinds = extension.bundle_kinds()
+    name = next((name for name in (releases.DOCUMENT, *kinds) if name in files), None)
+    if name is None:
         raise InputError(_FIELD, f"it holds no {releases.DOCUMENT}", "give the release.zip that was published")
-    document = parsed(releases.DOCUMENT, files[releases.DOCUMENT])
+    document = parsed(name, files[name])
     if not isinstance(document, dict) or document.get("format") != releases.FORMAT:
         raise InputError(_FIELD, "its format is unknown", "use the version of the program that made it")
-    return Bundle(files, document, digest)
+    return Bundle(files, document, digest, kinds.get(name))
 
 
 def parsed(name: str, content: Content) -> Any:

@@ -88,6 +88,9 @@ class Report:
         summary: The release's statements, None if release.json is damaged.
         page: The report as this program writes it from release.json and the rows, not as the bundle has it; "" if that is impossible.
         signer: The public key that signed the bundle, or "".
+        kind: What the bundle holds, in words, if it is not a release; else "".
+        open_facts: The facts that no check of such a bundle can show.
+        open_in_short: The same in short.
     """
 
     checks: tuple[Check, ...]
@@ -95,6 +98,9 @@ class Report:
     summary: Summary | None
     page: str = ""
     signer: str = ""
+    kind: str = ""
+    open_facts: str = UNSEEN
+    open_in_short: str = UNSEEN_IN_SHORT
 
     def by(self, key: str) -> Report:
         """Return the report for a reader who knows the publisher's key.
@@ -136,7 +142,7 @@ class Report:
     @property
     def unseen(self) -> str:
         """The facts that no check can show, a text next to the verdict; "" if the verdict is INCONSISTENT."""
-        return "" if self.verdict == INCONSISTENT else UNSEEN
+        return "" if self.verdict == INCONSISTENT else self.open_facts
 
     @property
     def outstanding(self) -> tuple[Check, ...]:

@@ -61,7 +61,7 @@ def checking(bundle: Bundle) -> Iterator[Running | Report]:
     def made(asked: Mapping[str, Callable[[], str]]) -> Iterator[Running]:
         for question, check in asked.items():
             yield Running(question, len(checks) + 1, len(first) + len(_CHECKS) + 1)
-            checks.append(_judged(question, check))
+            checks.append(judged(question, check))
 
     yield from made(first)
     yield from made({question: partial(check, opened[0]) for question, check in _CHECKS.items()} if opened else {})
@@ -91,7 +91,7 @@ def _summary(opened: Opened) -> Summary | None:
         return None
 
 
-def _judged(question: str, check: Callable[[], str]) -> Check:
+def judged(question: str, check: Callable[[], str]) -> Check:
     """Run a check and return its outcome.
 
     Args:

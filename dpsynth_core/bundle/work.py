@@ -20,6 +20,7 @@ from dpsynth_core.bundle.reproduce import published, refitted, replayed, reprodu
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.bundle.verdicts import INCONSISTENT, Running
 from dpsynth_core.bundle.verify import checking, verify
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import PART_BYTES, Sink, Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
@@ -33,7 +34,8 @@ _END = object()
 
 def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
     """Yield {"running": fields of `Running`} before each check, and the fields of a `Report` last."""
-    for said in checking(_read(place)):
+    bundle = unpack.read_any_bytes(place) if isinstance(place, bytes) else unpack.read_any(Path(place))
+    for said in (checking if bundle.kind is None else extension.load(bundle.kind.check))(bundle):
         yield {"running": asdict(said)} if isinstance(said, Running) else asdict(said)
 
 

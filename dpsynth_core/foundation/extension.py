@@ -85,6 +85,21 @@ PLACES = {
 
 
 @dataclass(frozen=True)
+class BundleKind:
+    """A kind of bundle that is not a release, and that `verify` checks.
+
+    Attributes:
+        document: Name of the file that it has in place of release.json.
+        title: What it holds, in words.
+        check: Import path of a function that takes the bundle, and yields what `verify.checking` yields.
+    """
+
+    document: str
+    title: str
+    check: str
+
+
+@dataclass(frozen=True)
 class Extension:
     """The manifest of an extension: the features that a folder of `dpsynth_core/extensions` adds to the core.
 
@@ -104,6 +119,7 @@ class Extension:
         commands: Import paths of functions that declare commands of the command line; each takes the commands of the parser.
         views: Parts of pages, as pairs of a place and the import path of a function that draws there. `PLACES` lists the places and what
             the function takes.
+        bundles: Kinds of bundles that are not releases.
         names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
         settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
@@ -121,6 +137,7 @@ class Extension:
     sections: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
+    bundles: tuple[BundleKind, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting, ...] = ()
     row_files: str = ""
@@ -189,6 +206,11 @@ def asked(stated: Mapping[str, int]) -> tuple[Extension, ...]:
 def is_row_file(name: str) -> bool:
     """Return whether a file of a bundle is a file of rows that a built-in extension adds."""
     return any(one.row_names and re.fullmatch(one.row_names, name) for one in built_in())
+
+
+def bundle_kinds() -> dict[str, BundleKind]:
+    """Return the kinds of bundles that are not releases, by the name of their document."""
+    return {kind.document: kind for one in built_in() for kind in one.bundles}
 
 
 def load(path: str) -> Any:

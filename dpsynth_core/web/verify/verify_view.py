@@ -81,16 +81,17 @@ def upload() -> None:
         st.caption(report.unseen)
         _checks(report.settled)
     if report.summary is not None:
-        with st.expander("The release's statements", icon=":material/description:"):
+        with st.expander(f"The {'bundle' if report.kind else 'release'}'s statements", icon=":material/description:"):
             st.markdown(literal(report.summary.statement, WHOLE))
             _pairs(report.summary.facts)
-    if file is not None and report.verdict != verdicts.INCONSISTENT:
+    if file is not None and not report.kind and report.verdict != verdicts.INCONSISTENT:
         _more_rows(file.getvalue(), report.sha256)
 
 
 def _brief(report: Report, summary: Summary) -> None:
     """Draw the release's short description and its warnings, which a person must read before signing."""
-    title = "What the bundle claims: do not rely on it" if report.verdict == verdicts.INCONSISTENT else "What the release is"
+    claimed = "What the bundle claims: do not rely on it"
+    title = claimed if report.verdict == verdicts.INCONSISTENT else f"What the {'bundle' if report.kind else 'release'} is"
     with frame.card(title, Zone.RELEASED):
         _pairs(summary.brief)
         for warning in summary.warnings:
@@ -154,10 +155,10 @@ def _verdict(report: Report) -> None:
     wrong = sum(check.verdict == verdicts.FAILED for check in report.checks)
     if report.verdict == verdicts.CONSISTENT:
         sentence = "**This bundle is consistent**: nothing that can be checked is wrong."
-        st.success(f"{sentence} {verdicts.UNSEEN_IN_SHORT}", icon=":material/check_circle:")
+        st.success(f"{sentence} {report.open_in_short}", icon=":material/check_circle:")
     elif report.verdict == verdicts.PARTLY:
         sentence = "**This bundle is consistent as far as checked**, but not all of it could be checked."
-        st.warning(f"{sentence} {verdicts.UNSEEN_IN_SHORT}", icon=":material/help:")
+        st.warning(f"{sentence} {report.open_in_short}", icon=":material/help:")
     else:
         st.error(f"**This bundle is not consistent**: {wrong} of the checks failed. Do not rely on it.", icon=":material/gpp_bad:")
     _checks(report.outstanding)
