@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core.cli.command_line import main
+from dpsynth_core.extensions.dummy import interface
 from dpsynth_core.vocabulary.domain import Domain
 from tests.extensions.dummy.orders import AGES, DOMAIN, HOMES, MEMBERS, RULES
 from tests.refusals import refused
@@ -134,3 +136,10 @@ def test_python_takes_published_tables_linked_tables_and_plans() -> None:
     refused(dps.dummy, {"sex": ["f", "m"]}, person="home", saying="two linked tables")
     refused(dps.dummy, {"age": dps.discover("integer")}, saying="to be learnt")
     refused(dps.dummy, {"sex": ["f", "m"]}, rows=0, saying="rows: 0 is not a number of rows")
+
+
+def test_the_example_of_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(interface)
+    assert found.attempted
+    assert not found.failed
