@@ -1,5 +1,8 @@
 from dpsynth_core.extensions.dummy.interface import Dummy as Dummy
 from dpsynth_core.extensions.dummy.interface import dummy as dummy
+from dpsynth_core.extensions.intervals.interface import analyse as analyse
+from dpsynth_core.extensions.intervals.interface import pool as pool
+from dpsynth_core.extensions.intervals.interface import samples as samples
 from dpsynth_core.foundation.errors import CapacityError, ChargedError, InputError
 from dpsynth_core.interface import testing
 from dpsynth_core.interface.columns import discover, read_domain, write_domain

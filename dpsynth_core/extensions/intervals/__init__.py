@@ -21,6 +21,7 @@ EXTENSION = Extension(
             check=f"{_HERE}.rowfiles:check",
         ),
     ),
+    views=(("downloads", f"{_HERE}.view:on_downloads"),),
     row_files=f"{_HERE}.rowfiles:row_files",
     row_names=r"plausible-([1-9][0-9]{0,2})\.csv",
     files=f"{_HERE}.rowfiles:files",

@@ -58,7 +58,12 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
         release: The release.
         rows: The files of rows, by name.
     """
-    return {PROGRAM: public(_PROGRAM.replace("SETS", str(release.spec.extensions[SETTING])).encode())} if name(1) in rows else {}
+    return {PROGRAM: public(program(release.spec.extensions[SETTING]))} if name(1) in rows else {}
+
+
+def program(sets: int) -> bytes:
+    """Return pool.R for a number of sets."""
+    return _PROGRAM.replace("SETS", str(sets)).encode()
 
 
 def _write(release: Release, number: int, stream: BinaryIO) -> None:

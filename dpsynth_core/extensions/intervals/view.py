@@ -1,0 +1,132 @@
+"""Standard errors on the page Results: an analysis of the open run with its intervals, and sets of rows to take away."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.intervals import analysing
+from dpsynth_core.extensions.intervals.analysing import Analysed, Result
+from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
+from dpsynth_core.extensions.intervals.refitting import check
+from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, program
+from dpsynth_core.extensions.intervals.sets import USUAL, Sets
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.release.document import content_of, write_csv
+from dpsynth_core.web.results.open_runs import KEY, OpenRun
+from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell.text import WHOLE, file_stem, literal
+
+MOST_CELLS = 100_000_000
+"""Cells of all sets together that a browser's server draws; the command line writes more."""
+_FOUND, _SETS = "analysed", "sets_of_rows"
+"""Session keys of the last analysis and of the last sets, each with the run."""
+_OF = {POPULATION: "people like these", TABLE: "this table"}
+_STANDING = {"holds": "holds", "doubtful": "doubtful", "refused": "no interval"}
+_HELP = (
+    "Examples: mean(income), share(health == \"bad\" | age >= 61), difference(income, sex == \"male\"), quantile(income, 0.9), "
+    "correlation(age, income), income ~ age + sex, health == \"bad\" ~ age + sex. Text values stand in quotes."
+)
+
+
+def on_downloads(opened: OpenRun) -> None:
+    """Draw the form for an analysis, its results, and the download of sets of rows.
+
+    Nothing is drawn for a release without rows. Where intervals are not known to hold, the reason
+    is drawn.
+
+    Args:
+        opened: The open run.
+    """
+    release = opened.release
+    if release.row_seed is None:
+        return
+    with st.expander("Standard errors of analyses", icon=":material/straighten:", key="intervals"):
+        st.caption(
+            "Standard errors of the rows alone leave out the noise. These intervals count it. Nothing is charged, and no record is read.",
+        )
+        try:
+            check(release)
+        except InputError as error:
+            st.caption(f":material/block: {literal(error.problem, WHOLE)}. To have intervals: {literal(error.remedy, WHOLE)}.")
+            return
+        if len(release.domain) * release.rows * USUAL > MOST_CELLS:
+            st.caption(":material/block: These are too many rows for this page. The command line writes sets of them: `--plausible 20`.")
+            return
+        _analysis(opened)
+        _take_away(opened)
+
+
+def table_of(results: Sequence[Result]) -> pd.DataFrame:
+    """Return the results as the page shows them; an interval that there is not is empty."""
+    rows = [(one.name, one.value, one.low, one.high, one.r2, _STANDING[one.state]) for one in results]
+    table = pd.DataFrame(rows, columns=["result", "estimate", "from", "to", "R2", "interval"])
+    return table.astype({"from": "Float64", "to": "Float64"})
+
+
+def zipped(sets: Sets, m: int) -> bytes:
+    """Return a ZIP of the first m sets as CSV files, with pool.R."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, one in enumerate(sets.first(m), start=1):
+            archive.writestr(name(number), content_of(one.rows, write_csv))
+        archive.writestr(PROGRAM, program(m))
+    return stream.getvalue()
+
+
+@st.cache_resource(max_entries=2, show_spinner="Drawing sets of rows, which takes a few times as long as the run took …", **KEY)
+def _sets(opened: OpenRun) -> tuple[Sets, tuple[NDArray[np.integer], ...]]:
+    """Return the sets of a run's release, and the cells of the rows of the first ones."""
+    sets = Sets.of(opened.release)
+    return sets, tuple(one.codes for one in sets.first(USUAL))
+
+
+def _analysis(opened: OpenRun) -> None:
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    text = left.text_input("Analysis", key="analysis", placeholder="income ~ age + sex", help=_HELP)
+    look: dict[str, Any] = {"format_func": _OF.__getitem__, "key": "analysis_of", "help": "Of people like these, sampling counts as well."}
+    of = right.selectbox("Of", list(_OF), **look)
+    if st.button("Analyse", icon=":material/calculate:", key="analyse") and text:
+        try:
+            analysing.check(opened.release.domain, text, of)
+            found = analysing.analyse(*_with(opened, text, of))
+        except InputError as error:
+            frame.refused(error)
+            return
+        st.session_state[_FOUND] = (opened.run.id, text, of), found
+    asked, found_before = st.session_state.get(_FOUND, (None, None))
+    if asked == (opened.run.id, text, of) and found_before is not None:
+        _show(found_before)
+
+
+def _with(opened: OpenRun, text: str, of: str) -> tuple[Sets, str, str, Sequence[NDArray[np.integer]]]:
+    sets, drawn = _sets(opened)
+    return sets, text, of, drawn
+
+
+def _show(found: Analysed) -> None:
+    """Draw the results, the relations that no table holds, and the notes."""
+    st.dataframe(table_of(found.results), hide_index=True, placeholder="")
+    if found.refused:
+        st.warning("Where there is no interval, the rows show no relation, whether there is one or not.", icon=":material/block:")
+    for note in found.notes:
+        st.caption(literal(note, WHOLE))
+
+
+def _take_away(opened: OpenRun) -> None:
+    st.caption(f"For R, Stata and other programs: {USUAL} sets of rows, whose spread is the noise, and {PROGRAM}, which combines results.")
+    if st.button("Draw sets of rows", icon=":material/dynamic_feed:", key="draw_sets"):
+        with st.spinner("Writing the sets …"):
+            st.session_state[_SETS] = opened.run.id, zipped(_sets(opened)[0], USUAL)
+    run, content = st.session_state.get(_SETS, ("", b""))
+    if run == opened.run.id:
+        file = f"{file_stem(opened.release.spec.name)}-sets.zip"
+        look: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore", "key": "download_sets"}
+        st.download_button(f"Download {USUAL} sets of rows", content, file, "application/zip", **look)

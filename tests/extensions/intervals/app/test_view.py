@@ -1,0 +1,93 @@
+"""The page Results analyses a release and hands out sets of rows, for releases of which intervals are known to hold."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsynth_core.extensions.intervals import view
+from dpsynth_core.extensions.intervals.rowfiles import PROGRAM
+from tests.app.demo_project import finished_run, open_page, project, words
+from tests.extensions.intervals.releases import sets_of
+
+TITLE = "Standard errors of analyses"
+
+
+@pytest.fixture(scope="module")
+def done() -> dict[str, str]:
+    """Projects with a finished run of rows, and of answers."""
+    rows = {"rows": 2000, "seed": None}
+    places = {"rows": project(output=rows), "answers": project(mechanism={"name": "gaussian", "settings": {}})}
+    for place in places.values():
+        assert finished_run(place).state == "done"
+    return places
+
+
+@pytest.fixture(autouse=True)
+def few_sets() -> Iterator[None]:
+    with patch.object(view, "USUAL", 3):
+        yield
+
+
+def at(place: str) -> AppTest:
+    app = open_page("results", place)
+    app.session_state["results_view"] = "downloads"
+    return app.run()
+
+
+def analysed(place: str, text: str) -> AppTest:
+    app = at(place)
+    app.text_input(key="analysis").set_value(text)
+    return app.button(key="analyse").click().run()
+
+
+def test_an_analysis_has_an_interval_where_its_tables_were_measured(done: dict[str, str]) -> None:
+    """Independent measures single columns."""
+    app = analysed(done["rows"], "mean(age)")
+    assert not app.exception
+    (row,) = app.dataframe[-1].value.to_dict("records")
+    assert row["interval"] == "holds"
+    assert row["from"] < row["estimate"] < row["to"]
+    assert "intervals are of noise and of sampling" in words(app)
+
+
+def test_what_no_table_holds_has_no_interval_and_the_relation_is_named(done: dict[str, str]) -> None:
+    app = analysed(done["rows"], "difference(age, sex == 'male')")
+    (row,) = app.dataframe[-1].value.to_dict("records")
+    assert row["interval"] == "no interval"
+    assert "No measured table holds age x sex" in words(app)
+
+
+def test_a_wrong_analysis_is_refused_with_a_remedy(done: dict[str, str]) -> None:
+    assert "is not a column of the rows" in words(analysed(done["rows"], "mean(height)"))
+
+
+def test_sets_of_rows_are_drawn_on_request(done: dict[str, str]) -> None:
+    app = at(done["rows"])
+    assert not app.get("download_button")
+    app = app.button(key="draw_sets").click().run()
+    assert [one.label for one in app.get("download_button")] == ["Download 3 sets of rows"]
+
+
+def test_the_zip_has_every_set_and_the_program_that_combines_them() -> None:
+    with zipfile.ZipFile(io.BytesIO(view.zipped(sets_of("mst"), 2))) as archive:
+        assert archive.namelist() == ["plausible-1.csv", "plausible-2.csv", PROGRAM]
+        assert archive.read(PROGRAM).count(b"m = 2") == 1
+        assert archive.read("plausible-1.csv").startswith(b'"age","sex","sick","visits"')
+
+
+def test_a_release_without_rows_has_no_such_part(done: dict[str, str]) -> None:
+    assert not any(one.label == TITLE for one in at(done["answers"]).expander)
+    assert any(one.label == TITLE for one in at(done["rows"]).expander)
+
+
+def test_too_many_rows_for_a_page_are_left_to_the_command_line(done: dict[str, str]) -> None:
+    with patch.object(view, "MOST_CELLS", 1000):
+        app = at(done["rows"])
+    assert "too many rows for this page" in words(app)
+    assert not [one for one in app.button if one.key == "analyse"]
