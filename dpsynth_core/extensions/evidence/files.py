@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsynth_core.claims.certificate import CONFIDENCE
 from dpsynth_core.extensions.evidence.ceilings import Ceiling, ceilings
-from dpsynth_core.extensions.evidence.yardsticks import yardsticks
+from dpsynth_core.extensions.evidence.yardsticks import Score, yardsticks
 from dpsynth_core.foundation.content import Digest
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
@@ -32,20 +32,22 @@ def document(release: Release) -> dict[str, Any]:
     """Return the content of evidence.json but for its format.
 
     "ceilings" lists, by base rate, how often an attack can work on people who take part. "accuracy" has by number of columns the mean of
-    1 - TVD with its interval; "sample" the share of the people whose random sample would err as much. A release that is not private has no
-    ceilings, one without measured errors of rows has neither accuracy nor sample.
+    1 - TVD with its interval and the confidence of that; "sample" the share of the people whose random sample would err as much. A release
+    that is not private has no ceilings, one without measured errors of rows has neither accuracy nor sample.
     """
     found: dict[str, Any] = {}
     if limits := ceilings_of(release):
         found["ceilings"] = [asdict(one) for one in limits]
     if (stated := yardsticks(release)) is not None:
-        scores = {
-            str(one.columns): {"tables": one.tables, **asdict(one.closeness), "second_sample": asdict(one.second_sample)}
-            for one in stated.scores
-        }
+        scores = {str(one.columns): _score(one) for one in stated.scores}
         share = {("share" if name == "estimate" else name): number for name, number in asdict(stated.sample).items()}
-        found |= {"confidence": CONFIDENCE, "accuracy": scores, "sample": {"tables": stated.tables, **share}}
+        found |= {"accuracy": scores, "sample": {"tables": stated.tables, **share}}
     return found
+
+
+def _score(one: Score) -> dict[str, Any]:
+    measured = {"tables": one.tables, "confidence": CONFIDENCE, **asdict(one.closeness)}
+    return {**measured, "second_sample": asdict(one.second_sample)}
 
 
 def ceilings_of(release: Release) -> tuple[Ceiling, ...]:

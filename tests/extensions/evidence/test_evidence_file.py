@@ -49,7 +49,7 @@ def test_nothing_in_it_can_be_changed_unseen(change: Callable[[Any], None]) -> N
 def test_it_states_the_scores_and_the_sample_of_the_release() -> None:
     found, stated = document(made()), yardsticks(made())
     assert stated is not None
-    assert found["confidence"] == 0.95
+    assert found["accuracy"]["2"]["confidence"] == 0.95
     assert found["accuracy"]["2"]["estimate"] == stated.scores[0].closeness.estimate
     assert found["sample"] == {"tables": 6, "share": stated.sample.estimate, "low": stated.sample.low, "high": stated.sample.high}
     assert [one["without"] for one in found["ceilings"]] == [0.001, 0.01, 0.1, 0.5]
