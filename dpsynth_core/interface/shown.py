@@ -31,7 +31,7 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     if hope is not None:
         who = "people" if plan.link is None else "households"
         error = f"about {hope.error:.1%} of the {who} in the wrong group of a table, on average"
-        expected = hope.warning or f"{hope.hope} should come out good enough; {error}"
+        expected = hope.warning or f"{hope.hope} should come out good enough; {error}. {hope.rests}".removesuffix(". ")
     protects = plan.spec.unit.words
     if plan.link is not None:
         members = f"{plan.link.most} member{'s' * (plan.link.most > 1)}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 
@@ -40,8 +40,8 @@ Array = NDArray[np.float64]
 class Light(StrEnum):
     """The outlook of a plan at a glance.
 
-    GREEN: the release can probably be published for all purposes asked for; AMBER: for some; RED:
-    for none.
+    GREEN: the release can probably be published for all purposes asked for; AMBER: for some, or
+    it is not known, because values are still to be learnt; RED: for none.
     """
 
     GREEN = "green"
@@ -68,6 +68,8 @@ class Power:
             enough for most of its tables, never for all.
         error_low: The mean error if errors are one standard deviation below their expectation.
         error_high: The mean error if errors are one standard deviation above their expectation.
+        unknown: Number of columns whose values are to be learnt. Until then each counts as one with
+            the largest number of cells that it may have.
     """
 
     tables: int
@@ -82,6 +84,7 @@ class Power:
     grouped: bool = False
     error_low: float = math.nan
     error_high: float = math.nan
+    unknown: int = 0
 
     @property
     def share(self) -> float:
@@ -133,23 +136,35 @@ class Power:
     def light(self) -> Light:
         """The outlook of the plan.
 
-        GREEN if the plan is `enough`; otherwise RED if it is `hopeless` or `useless`, else AMBER.
+        GREEN if the plan is `enough` and all values are known; otherwise RED if it is `hopeless` or
+        `useless`, else AMBER.
         """
-        return Light.GREEN if self.enough else Light.RED if self.hopeless or self.useless else Light.AMBER
+        if self.enough:
+            return Light.AMBER if self.unknown else Light.GREEN
+        return Light.RED if self.hopeless or self.useless else Light.AMBER
+
+    @property
+    def rests(self) -> str:
+        """A sentence on what the numbers assume of columns whose values are to be learnt; "" without such columns."""
+        if not self.unknown:
+            return ""
+        which = "one column" if self.unknown == 1 else f"{self.unknown:,} columns"
+        return f"This assumes the values of {which}, which are still to be learnt: that they are found, and are as many as may be."
 
     @property
     def told(self) -> str:
-        """A sentence that explains the light, without names of columns."""
+        """One or two sentences that explain the light, without names of columns."""
         if self.hopeless:
             perfect = self.called(self.perfect)
             some = f"only about {perfect:,.0f} of the" if perfect >= 1 else "none of the"
             which = f"{some} {self.tables:,} tables" if self.tables > 1 else "no table"
             return f"noise hides good tables: even without any error in the rows, {which} would prove good enough."
-        good = f"{self.hope} should come out good enough"
+        told = f"{self.hope} should come out good enough"
         if self.light is Light.RED and self.tables > 1:
-            return f"{good}: too few to publish."
-        but = self.light is Light.AMBER and self.called(self.good) < 0.5
-        return f"{good}, but single columns should." if but else f"{good}."
+            told += ": too few to publish"
+        elif self.light is Light.AMBER and self.called(self.good) < 0.5:
+            told += ", but single columns should"
+        return f"{told}. {self.rests}".strip()
 
     @property
     def warning(self) -> str:
@@ -212,7 +227,8 @@ class Facts:
 def expected(plan: Plan, facts: Facts) -> Power:
     """Return the expected result of the unchanged plan."""
     among = facts.among or (plan.mechanism.card.name,)
-    return power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
+    known = power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
+    return replace(known, unknown=len(plan.domain.unknown))
 
 
 def small_groups_sentence(plan: Plan) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.interface.shown import plan_text
 from dpsynth_core.planning.discovery import of_column, sentences
+from dpsynth_core.planning.expected_verdict import Facts, Light, expected
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP
@@ -91,3 +93,22 @@ def test_the_price_is_said_in_numbers_of_the_plan() -> None:
 
 def test_capacity_is_judged_with_the_most_cells_that_a_column_may_have() -> None:
     assert Plan.of(spec()).workload.cells == 2 * 9 + 2 * 9 + 9 * 9
+
+
+def test_no_light_is_green_for_values_that_nobody_knows_yet() -> None:
+    """Two columns of at most 9 cells count as if they had 9. With known ones of 9 the numbers are the same, and the light is green."""
+    facts, budget = Facts(200_000), {"epsilon": 4.0, "delta": 1e-9, "certificate": 0.05}
+    known = [{"name": name, "kind": "categorical", "categories": list("abcdefghi"), "other": False} for name in ("city", "age")]
+    open_ones, listed = (Plan.of(spec(columns, budget=budget)) for columns in (COLUMNS, [COLUMNS[0], *known]))
+    hope, sure = expected(open_ones, facts), expected(listed, facts)
+    assert (hope.unknown, sure.unknown) == (2, 0)
+    assert hope.enough
+    assert (hope.light, sure.light) == (Light.AMBER, Light.GREEN)
+    assert hope.good == pytest.approx(sure.good, abs=0.01)
+    assert hope.told == f"{hope.hope} should come out good enough. {hope.rests}"
+    assert "the values of 2 columns, which are still to be learnt" in hope.rests
+    assert not hope.warning
+    assert (sure.rests, sure.told) == ("", f"{sure.hope} should come out good enough.")
+    assert hope.rests in plan_text(open_ones, [], hope)
+    few = expected(open_ones, Facts(40))
+    assert few.light is Light.RED

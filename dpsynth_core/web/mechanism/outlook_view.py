@@ -108,6 +108,8 @@ def shown(project: Current, plan: Plan) -> bool:
     if hope is not None:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} {counted}, {hope.told}", icon=icon)
+        if hope.unknown:
+            frame.link("domain", "Learn them first")
     elif plan.mechanism.card.publishes_tables:
         needed = expected_verdict.people_needed(plan.shares, plan.counted, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
