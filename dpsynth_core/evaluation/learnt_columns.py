@@ -20,10 +20,10 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Share:
-    """A noisy share of the people with its 95 % interval, all from 0 to 1.
+    """A noisy share of the people with its 95 % interval.
 
     Attributes:
-        value: The estimate.
+        value: The estimate, from 0 to 1.
         within: Half the width of the interval, from the noise of the counts.
     """
 
@@ -41,25 +41,24 @@ class LearntColumn:
         outside: The share with another value; of numbers, with one beyond the bounds or with a text
             that is no number. None if such values have no cell.
         missing: The share with a missing value. None if missing values have no cell.
+        lead: How much more people have a learnt value than another value, as a share, -1 to 1.
     """
 
     attribute: Attribute
     found: Share
     outside: Share | None
     missing: Share | None
+    lead: Share
 
     @property
     def is_learnt(self) -> bool:
         """True if surely more people have a learnt value than another value.
 
-        There must be at least one value, and at least two bins for a column of numbers. Surely: the
-        difference of the two shares exceeds half the width of its 95 % interval, with the noise of
-        both taken as independent. If other values have no cell, their share counts as 0.
+        There must be at least one value, and at least two bins for a column of numbers. Surely:
+        `lead` exceeds half the width of its 95 % interval. If other values have no cell, their
+        share counts as 0.
         """
-        if self.attribute.values < (2 if self.attribute.is_number else 1):
-            return False
-        others = Share(0.0, 0.0) if self.outside is None else self.outside
-        return self.found.value - others.value > math.hypot(self.found.within, others.within)
+        return self.attribute.values >= (2 if self.attribute.is_number else 1) and self.lead.value > self.lead.within
 
     @property
     def may_be_numbers(self) -> bool:
@@ -87,19 +86,25 @@ def learnt_columns(evidence: Evidence) -> tuple[LearntColumn, ...]:
 
 
 def _learnt(attribute: Attribute, seen: Measurement) -> LearntColumn:
-    def share(codes: list[int]) -> Share:
-        people = max(1.0, float(seen.values.sum()))
-        part = min(1.0, max(0.0, float(seen.values[codes].sum()) / people))
-        # The noise of part and whole: d(S / N) = ((1 - p) dS - p dR) / N, with R the counts of the other cells.
-        spread = seen.widest * math.sqrt((1 - part) ** 2 * len(codes) + part**2 * (attribute.size - len(codes))) / people
-        return Share(part, normal((1 + _CONFIDENCE) / 2) * spread)
+    people = max(1.0, float(seen.values.sum()))
 
-    outside, missing = attribute.other_code, attribute.missing_code
+    def part(codes: list[int]) -> float:
+        return min(1.0, max(0.0, float(seen.values[codes].sum()) / people))
+
+    def share(value: float, plus: int, minus: int = 0) -> Share:
+        # Of the counts of `plus` cells less those of `minus` ones, both noisy, as a share p of all: d(S / N) = (dS - p dN) / N, in which a
+        # cell's noise counts 1 - p, -1 - p or, of the other cells, -p times.
+        squares = (1 - value) ** 2 * plus + (1 + value) ** 2 * minus + value**2 * (attribute.size - plus - minus)
+        return Share(value, normal((1 + _CONFIDENCE) / 2) * seen.widest * math.sqrt(squares) / people)
+
+    outside, missing, values = attribute.other_code, attribute.missing_code, attribute.values
+    found = part(list(range(values)))
     return LearntColumn(
         attribute,
-        share(list(range(attribute.values))),
-        None if outside is None else share([outside]),
-        None if missing is None else share([missing]),
+        share(found, values),
+        None if outside is None else share(part([outside]), 1),
+        None if missing is None else share(part([missing]), 1),
+        share(found, values) if outside is None else share(found - part([outside]), values, 1),
     )
 
 

@@ -13,7 +13,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.vocabulary.attribute import Attribute
-from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.domain import LEARNT, Domain
 from dpsynth_core.vocabulary.kinds.kind import Form
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 
@@ -22,8 +22,9 @@ SHARE = 0.75
 """Share of the budget that learns the values; the rest counts the people of each value and of none of them."""
 OF_PLAN = 0.3
 """Epsilon of the run, as a share of the epsilon of the release that is planned after it."""
-_KEPT = ("population", "data", "unit", "domain_origin", "domain_justification", "other_copies", "looks", "about")
-"""The parts of a plan that describe the table and its people, which are the same for both runs."""
+_KEPT = ("population", "data", "unit", "other_copies", "looks", "about")
+"""The parts of a plan that describe the table and its people, which are the same for both runs. The origin of the plan's domain is none of
+them, because it is said of columns that this run does not have."""
 _MOST_NAME = 180
 
 
@@ -49,6 +50,7 @@ def learning_spec(planned: Mapping[str, Any], name: str, columns: Sequence[Attri
         | {
             "version": 1,
             "name": f"{name[:_MOST_NAME]}: values",
+            "domain_origin": LEARNT,
             "domain": {"version": 1, "attributes": attributes},
             "workload": {"kind": "all", "k": 1},
             "budget": none | {"epsilon": epsilon, "delta": planned["budget"]["delta"], "discovery": SHARE, "inside": 0.0},
