@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.store import balance, dispatch, projects, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -95,3 +96,27 @@ def test_what_was_learnt_of_another_table_is_not_offered(learnt: str) -> None:
     projects.save(LOCAL_OWNER, learnt, draft)
     app = open_page("domain", learnt)
     assert "use_learnt" not in [one.key for one in app.button]
+
+
+def _all_learnt(learnt: str) -> AppTest:
+    """The Domain page, where the one column that was learnt is the only one in use."""
+    app = open_page("domain", learnt)
+    app.button(key="use_learnt").click().run()
+    for name in ("score", "income"):
+        app.button(key=f"Leave out_{name}").click().run()
+    return app
+
+
+@pytest.mark.parametrize(("population", "asked", "said"), [("P", False, "was not checked"), ("New", True, "the ledger has no release")])
+def test_a_domain_that_says_it_was_learnt_is_checked_against_the_ledger(learnt: str, population: str, asked: bool, said: str) -> None:
+    """In another project, whose runs learnt nothing."""
+    _all_learnt(learnt)
+    app = open_page("domain", projects.create(LOCAL_OWNER, "Another", stored() | {"population": population}).id)
+    assert any(said in one.value for one in app.caption)
+    assert can_continue(app, "domain") is not asked
+
+
+def test_values_that_a_run_of_the_project_learnt_need_no_comparison(learnt: str) -> None:
+    app = _all_learnt(learnt)
+    assert any("You need no comparison" in one.value for one in app.caption)
+    assert can_continue(app, "domain")

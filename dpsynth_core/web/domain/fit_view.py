@@ -27,6 +27,7 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.look_alikes import listed_as
 from dpsynth_core.sources.outside import ColumnFit
 from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
+from dpsynth_core.store import balance, runs
 from dpsynth_core.vocabulary.domain import LEARNT
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
@@ -58,6 +59,11 @@ LOST = (
     "them or widen the bounds; if they are codes for missing, say so on the Data page."
 )
 _LEARNT = "These values were learnt from the records, and noisy counts say how many people have others. You need no comparison."
+_LEARNT_BEFORE = (
+    "The domain says that its values were learnt, and the ledger has an earlier release of these people. Whether that release learnt them, "
+    "and how many people have others, was not checked: compare the records where you are not sure."
+)
+_NOT_LEARNT = "The domain says that its values were learnt, but the ledger has no release of these people. "
 _WITHOUT = "You decided not to compare them: a label that the file spells differently counts as “other”. The results show how many."
 HELP = (
     "This counts, without noise and for this screen only, the values without a place in the domain. A click mends each. If you correct "
@@ -124,13 +130,15 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
             return _shown(project, rows, comparison)
     with frame.card(_TITLE, Zone.CURATOR, HELP):
         decision = fields.value(_DECISION)
-        if decision is None and _all_learnt(rows):
-            st.caption(_LEARNT)
+        said = _all_learnt(rows)
+        known = said and project.draft.get("population") in balance.populations()
+        if decision is None and known:
+            st.caption(_LEARNT if _learnt_here(project, rows) else _LEARNT_BEFORE)
             st.button("Compare them all the same", key=_BUTTON, icon=":material/rule:", on_click=fields.store, args=(_DECISION, _MADE))
             return ""
         if decision != _MADE:
             unknown = _not_understood(project)
-            st.caption(_WITHOUT if decision == _DECLINED else _OFFER)
+            st.caption(_WITHOUT if decision == _DECLINED else f"{_NOT_LEARNT if said and not known else ''}{_OFFER}")
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
             st.button(label, key=_BUTTON, icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
@@ -142,8 +150,16 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
 
 
 def _all_learnt(rows: Sequence[ColumnDraft]) -> bool:
-    """Return whether a run learnt the values of every column from the records, and counted how many people have others."""
+    """Return whether the domain says of every column that its values were learnt."""
     return all(row.origin == LEARNT and not row.most for row in rows if row.use and not row.is_filled)
+
+
+def _learnt_here(project: Current, rows: Sequence[ColumnDraft]) -> bool:
+    """Return whether runs of this project about these people learnt all columns, and counted how many people have other values."""
+    done = [run for run in runs.list(project.owner, project.id) if run.only_learns and run.state == "done"]
+    own = [run.spec.domain["attributes"] for run in done if run.population == project.draft.get("population")]
+    learnt = {one["name"] for attributes in own for one in attributes}
+    return learnt >= {row.name for row in rows if row.use and not row.is_filled}
 
 
 def _not_understood(project: Current) -> str:
