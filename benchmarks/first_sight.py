@@ -84,7 +84,7 @@ def walk(hand: Hand) -> Iterator[tuple[str, Sight]]:
     hand.choose_file(table)
     hand.sees("12 columns")
     hand.type("Name of the population", "People at first sight")
-    hand.pick("Tens of thousands")
+    hand.type("About how many people?", "48,842")
     yield "Data", sight(hand.page)
     hand.go_on("Domain")
     hand.button("Paste two columns")

@@ -55,17 +55,6 @@ class Hand:
     def text(self, words: str) -> None:
         self.click(self.page.get_by_text(words, exact=True).first)
 
-    def pick(self, option: str) -> None:
-        """One of several answers beside each other; again where the page moved away under the hand, which counts once."""
-        chosen = self.page.get_by_role("radio", name=option, exact=True, checked=True)
-        self.interactions += 1
-        for _ in range(3):
-            if not chosen.count():
-                self.page.get_by_role("radio", name=option, exact=True).click()
-                self.page.wait_for_timeout(1000)
-                self.wait()
-        chosen.wait_for()
-
     def type(self, label: str, text: str) -> None:
         self.interactions += 1
         field = self.page.get_by_role("textbox", name=label).first
@@ -165,12 +154,12 @@ def _with_table(hand: Hand, table: Path, population: str, people: str) -> None:
     hand.choose_file(table)
     hand.sees(re.compile(r"\d+ columns"))
     hand.type("Name of the population", population)
-    hand.pick(people)
+    hand.type("About how many people?", people)
     hand.go_on("Domain")
 
 
 def _with_adult(hand: Hand) -> None:
-    _with_table(hand, ADULT_FOLDER / "adult.csv", "Adults of 1994", "Tens of thousands")
+    _with_table(hand, ADULT_FOLDER / "adult.csv", "Adults of 1994", "48,842")
 
 
 def _clinic(hand: Hand) -> None:
@@ -191,7 +180,7 @@ def _with_clinic(hand: Hand) -> None:
     (hand.folder / "clinic.csv").write_text("\n".join(lines) + "\n", encoding="cp1252")
     codebook = ["column,value", "born,1930-01-01..2005-12-31", "sex,f", "sex,m", *(f"{name},0.0..40.0" for name in names)]
     (hand.folder / "clinic-codebook.csv").write_text("\n".join(codebook) + "\n", encoding="utf-8")
-    _with_table(hand, hand.folder / "clinic.csv", "Patients", "Hundreds")
+    _with_table(hand, hand.folder / "clinic.csv", "Patients", "300")
 
 
 TITANIC_CODEBOOK = "\n".join(
@@ -230,7 +219,7 @@ def _with_titanic(hand: Hand) -> None:
     table.insert(1, "Name", [f"Passenger, No. {number}" for number in table["PassengerId"]])
     table.insert(2, "Ticket", [f"PC {17_000 + number}" for number in table["PassengerId"]])
     table.to_csv(hand.folder / "titanic.csv", index=False)
-    _with_table(hand, hand.folder / "titanic.csv", "Passengers", "Thousands")
+    _with_table(hand, hand.folder / "titanic.csv", "Passengers", "1,306")
 
 
 def _learn(hand: Hand) -> None:

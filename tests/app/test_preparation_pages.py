@@ -788,15 +788,16 @@ def test_rows_beyond_the_limit_are_a_statement_and_most_of_them_a_warning() -> N
     assert stored()["wizard"]["left_out"] == "most"
 
 
-def test_about_how_many_people_is_picked_by_size_or_said_more_closely() -> None:
+def test_about_how_many_people_is_a_number_that_may_be_left_out() -> None:
     app = open_page("data", project())
-    sizes = field(app, "button_group", ":about_how_many")
-    assert sizes.value == 30_000  # 50,000 are said
-    sizes.set_value(300).run()
-    assert document.people(stored()) == 300
+    assert field(app, "text_input", ":wizard.people").value == "50,000"
     field(app, "text_input", ":wizard.people").set_value("1,306").run()
     assert document.people(stored()) == 1306
-    assert field(app, "button_group", ":about_how_many").value == 3_000
+    field(app, "text_input", ":wizard.people").set_value("hundreds").run()
+    assert document.people(stored()) is None
+    assert "**Number of people**: this is not a number." in words(app)
+    field(app, "text_input", ":wizard.people").set_value("").run()
+    assert document.people(stored()) is None
 
 
 def test_a_domain_without_stored_columns_survives_the_first_change_of_one() -> None:

@@ -166,16 +166,13 @@ def people(project: Current) -> None:
     help = "The privacy losses of all releases about the same people add up, also those of other curators. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
         _population(project)
-        known = document.people(project.draft)
-        shown = None if known is None else next((size for size in reversed(SIZES) if known >= size / 3), min(SIZES))
-        look: dict[str, Any] = {"format_func": SIZES.get, "help": _PEOPLE_HELP}
-        about = partial(fields.store, "wizard.people")
-        fields.linked("about_how_many", shown, about, st.pills, "About how many people?", list(SIZES), **look)
+        parse, example = partial(numbers.optional, field="number of people", high=10**10), "such as 32,000"
+        fields.number("About how many people?", "wizard.people", parse, "{:,}".format, placeholder=example, help=_PEOPLE_HELP)
         if document.is_linked(project.draft):
             st.caption(_LINKED)
             return
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
-        look = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
+        look: dict[str, Any] = {"kind": "radio", "on_change": _forget_person, "label_visibility": "collapsed"}
         if fields.choice("Rows", "wizard.several", (False, True), ways, **look):
             _person(project)
         elif numbered := [name for name in document.columns(project.draft) if usual.role(name) is usual.Role.IDENTIFIER]:
@@ -186,17 +183,9 @@ _LINKED = (
     ":material/account_tree: A person here is a row of the first table with all its rows in the second, such as a household. Say how many "
     "there are."
 )
-SIZES = {
-    300: "Hundreds",
-    3_000: "Thousands",
-    30_000: "Tens of thousands",
-    300_000: "Hundreds of thousands",
-    3_000_000: "Millions",
-}
-"""The number of people assumed for each rough size: the middle of the range on a logarithmic scale."""
 _PEOPLE_HELP = (
     "State what is publicly known, or guess; never count the private table. The noise does not depend on this number: the pages use it to "
-    "say what to expect. You can give a closer number under “More” below."
+    "say what to expect. Without it there is no light. A run that learns values fills in the number that it counted with noise."
 )
 
 
@@ -233,8 +222,6 @@ def more(project: Current) -> None:
     with st.expander(f"More settings: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
         if second:
             members_view.part(project)
-        parse, example = partial(numbers.optional, field="number of people", high=10**10), "only if publicly known, such as 32,000"
-        fields.number("About how many people, more closely", "wizard.people", parse, "{:,}".format, placeholder=example)
         if limit:
             left, right = st.columns(2, vertical_alignment="bottom")
             with left:
