@@ -31,6 +31,7 @@ from dpsynth_core.cli import (
     audit_command,
     bundle_commands,
     domain_command,
+    learn_command,
     ledger_commands,
     next_command,
     release_commands,
@@ -84,7 +85,8 @@ def parser() -> Parser:
     """Return the argument parser with all commands and their options."""
     every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    groups = (release_commands, next_command, domain_command, bundle_commands, audit_command, tradeoffs_command, ledger_commands)
+    before = (release_commands, next_command, domain_command, learn_command)
+    groups = (*before, bundle_commands, audit_command, tradeoffs_command, ledger_commands)
     for group in groups:
         group.add(commands)
     for path in extension.commands():

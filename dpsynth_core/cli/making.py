@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
@@ -46,7 +46,14 @@ _LONGEST_NAME = 255
 
 
 def release(
-    spec: Spec, out: Path, population: str | None, formats: Sequence[str], assumed: str, unstated: Sequence[str], notes: bool
+    spec: Spec,
+    out: Path,
+    population: str | None,
+    formats: Sequence[str],
+    assumed: str,
+    unstated: Sequence[str],
+    notes: bool,
+    then: Callable[[Release], None] = lambda _: None,
 ) -> None:
     """Check a plan, charge the ledger if a population is named, make the release and write its files.
 
@@ -58,6 +65,7 @@ def release(
         assumed: The assumed parts of the table's format, in words; "" if all were stated.
         unstated: Columns that do not state how missing and unlisted values count.
         notes: Whether notes for the curator only are printed even if stderr is not a terminal.
+        then: Called with the release once its files are written.
     """
     if population is not None:
         ledger.check_name(population)
@@ -67,6 +75,7 @@ def release(
 
     def write(made: Release, taken: Zoned[Times]) -> None:
         write_files(made, out, taken, formats, ours=True)
+        then(made)
         if shown_here:
             took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
             print_message(f"{took}; {times.TIMES} there has more and is not for publication")
