@@ -87,6 +87,7 @@ def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     results = open_page("results", place)
     results.session_state[quality_view.EVERY_TABLE] = True
     results.run().toggle(key="results_curator").set_value(True).run()
+    results.button(key=f"first_look_{run.id}").click().run()
     assert not results.error, [error.value for error in results.error]
     assert recorded_views.of(LOCAL_OWNER, place) == ("rows", "truth")
 

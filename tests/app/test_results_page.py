@@ -151,7 +151,12 @@ def test_true_values_that_were_shown_are_recorded_and_stay_so(done: dict[str, st
     assert recorded_views.of(LOCAL_OWNER, place) == ()
     app = at(place, "columns")
     app = app.toggle(key="results_curator").set_value(True).run()
+    assert recorded_views.of(LOCAL_OWNER, place) == (), "the first look is confirmed"
+    assert curator.FIRST_LOOK in words(app)
+    assert not any(WATERMARK in chart for chart in charts(app))
+    app = next(one for one in app.button if one.label == "Show them").click().run()
     assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
+    assert any(WATERMARK in chart for chart in charts(app))
     app.toggle(key="results_curator").set_value(False).run()
     open_page("results", place)
     assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)

@@ -218,6 +218,7 @@ def test_results_draw_hostile_names_as_text_and_true_values_without_a_way_out(
     expect(page.get_by_role("button", name="Download as PNG").last).to_be_visible()
 
     page.get_by_text("Show true values").click()
+    page.get_by_role("button", name="Show them").click()  # once: later looks are not asked about
     settled(page)
     expect(chart.locator("svg")).to_contain_text("CURATOR-ONLY · NOT PRIVATE")
     chart.hover()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
@@ -22,7 +22,7 @@ from dpsynth_core.report import Quality
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.web.shell import curator, frame, session
+from dpsynth_core.web.shell import curator, frame, refusals, session
 
 VIEW, COLUMN, FIRST, SECOND = "results_view", "results_column", "results_first", "results_second"
 """Keys of the page's choices: its view, the column in that of columns, and the columns down and across in that of pairs."""
@@ -139,12 +139,17 @@ def curator_toggle() -> bool:
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     """Return the exact marginals of a run's table, and record that the curator saw them.
 
-    They are read each time and never stored.
+    They are read each time and never stored. Before the first look at a project's own table the curator confirms it.
 
     Returns:
-        The marginals; None if the table is gone, which is also shown.
+        The marginals; None if the table is gone, which is also shown, and before the look is confirmed.
     """
     frame.zone_badge(Zone.CURATOR)
+    if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):
+        st.warning(curator.FIRST_LOOK, icon=":material/visibility_lock:")
+        take = refusals.stored(partial(curator.note, "truth", opened.run.project))
+        st.button("Show them", key=f"first_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
+        return None
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:
         if not opened.release.spec.data.simulated:

@@ -37,6 +37,14 @@ def note(look: Look, *projects: str) -> None:
         recorded_views.record(project.owner, about, look)
 
 
+def was_seen(look: Look, project: str) -> bool:
+    """Return whether one of the visitor's projects has taken a look already."""
+    return look in recorded_views.of(session.current().owner, project)
+
+
+FIRST_LOOK = (
+    "You are about to see exact private values. From then on, all releases of this project say that they were shown. You cannot undo this."
+)
 WARNING = (
     "This screen shows exact private values: keep it out of screenshots, meetings and reports. If you choose a setting, a mechanism or a "
     "run because of them, you leak about the people in the table, and no ledger counts it. From now on, releases of this project say that "
