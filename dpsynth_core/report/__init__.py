@@ -26,6 +26,7 @@ from dpsynth_core.report.explore import EXPLORE, can_answer, explore_page, house
 from dpsynth_core.report.facts import facts, goodness, learnt, sentence, trusted
 from dpsynth_core.report.notebook import NOTEBOOK, notebook
 from dpsynth_core.report.page import html
+from dpsynth_core.report.release_card import release_card
 from dpsynth_core.report.sections import claim_facts
 from dpsynth_core.report.verdict import comparison, despite, fit_for, not_read, reasons, ruling, unfit_for
 from dpsynth_core.report.warnings import warnings
@@ -111,6 +112,11 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 def in_short(release: Release) -> list[tuple[str, str]]:
     """Return a description of a release in four lines of name and text."""
     return first_page.lines(release, quality_of(release).value.verdict)
+
+
+def release_picture(release: Release) -> Zoned[bytes]:
+    """Return the release card as an SVG file."""
+    return combine(lambda q: release_card(release, q.headline, q.verdict, alone=True).encode(), quality_of(release))
 
 
 def report_page(release: Release) -> Zoned[bytes]:

@@ -20,9 +20,10 @@ from dpsynth_core.report import errors_svg, wall_svg, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import PICKED, facts, first
 from dpsynth_core.report.first_page import Part, first_page
+from dpsynth_core.report.release_card import release_card
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
-from dpsynth_core.report.verdict import comparison, despite, fit_for, reasons, unfit_for
+from dpsynth_core.report.verdict import TRIALS, comparison, despite, fit_for, reasons, unfit_for
 from dpsynth_core.report.warnings import warnings as warned
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
@@ -88,9 +89,10 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
         title=escape(f"Synthetic data: {release.spec.name}"),
         badge="" if release.private else '<p class="alarm">NOT PRIVATE: made with predictable noise. Do not publish.</p>',
+        card=release_card(release, headline, verdict),
         first="".join(map(_html_part, first_page(release, headline, verdict))),
         wall="" if verdict is None else _wall(release, verdict),
-        why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, (reasons(verdict), comparison(verdict)))))),
+        why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, _why(verdict))))),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if said else "",
@@ -113,6 +115,11 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         columns=_html_columns(release.described),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
+
+
+def _why(verdict: Verdict) -> tuple[str, str, str]:
+    """Return the sentences on a verdict: reasons, the comparison with simpler ways, and how often the rule was wrong in trials."""
+    return reasons(verdict), comparison(verdict), TRIALS if verdict.who == "people" and verdict.bounded else ""
 
 
 def _html_part(part: Part) -> str:

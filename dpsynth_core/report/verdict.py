@@ -23,8 +23,9 @@ _PURPOSES_NAMED = 8
 _CRITERIA_NAMED = 4
 _COLUMNS_NAMED = 4
 _LONGEST_LABEL = 40
-TRIALS = "in trials with 3,000 people at epsilon 1, 21 of 541 tables that were called good enough were not"
-"""`benchmarks/naming.py`. A test compares with its results."""
+TRIALS = "In trials with 3,000 people at epsilon 1, 21 of 541 tables that were called good enough were not."
+"""How often the rule was wrong, as a whole sentence: it is about trials, and beside a verdict it would pass for a doubt about this release.
+`benchmarks/naming.py`. A test compares with its results."""
 _ROOM = f"{LIMIT:.0%} of the distance from the people's mean to the nearer bound of the column"
 _GROUPS = (
     "The noise is too large to judge single tables: their errors are indications. The error that most tables stay below was measured."
@@ -151,8 +152,7 @@ def _tables(verdict: Verdict) -> str:
     advice = "" if good_enough else f" {_advice(verdict)}".rstrip()
     if most := [purpose for purpose in verdict.sizes if not math.isnan(purpose.at_most)]:
         return f"{_GROUPS} {' '.join(map(line, most))}{advice}"
-    trials = f"; {TRIALS}" if verdict.who == "people" else ""  # of one table
-    enough = f"(at most {LIMIT:.0%} of the {verdict.who} counted in the wrong group{trials})"
+    enough = f"(at most {LIMIT:.0%} of the {verdict.who} counted in the wrong group)"
     return f"{_count(verdict)} good enough {enough}.{_others(verdict)}{advice}"
 
 

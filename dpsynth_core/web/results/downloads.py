@@ -73,8 +73,10 @@ def offers(release: Release) -> tuple[Offer, ...]:
     what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. The page Verify checks it."
     drawn = "These rows are drawn from the same measurements as the first table. They show how much error the drawing adds."
     paper = "This HTML page states the guarantee, the quality and how to read the rows."
+    card = "One picture to pass on: people, protection, verdict, errors."
     plan = "You can run this spec again from the command line."
     write_page = _paper(lambda: report.report_page(release), "the report")
+    write_card = _paper(lambda: report.release_picture(release), "the release card")
     write_plan = _paper(lambda: report.sealed_spec(release), "the spec")
     return (
         Offer(
@@ -93,6 +95,7 @@ def offers(release: Release) -> tuple[Offer, ...]:
             for number, rows in enumerate(release.further, start=2)
         ),
         Offer("report", "Report", paper, "-report.html", "text/html", write_page),
+        Offer("card", "Release card", card, "-card.svg", "image/svg+xml", write_card),
         Offer("spec", "Sealed plan", plan, "-plan.json", "application/json", write_plan),
     )
 

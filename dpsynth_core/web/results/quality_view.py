@@ -18,6 +18,7 @@ from dpsynth_core.inference.households import kinds
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import PICKED, counted
+from dpsynth_core.report.verdict import TRIALS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.mechanism import outlook_view
 from dpsynth_core.web.results import claims_view, results_view, wall_view
@@ -30,7 +31,7 @@ from dpsynth_core.web.workload.workload_view import KINDS
 ERROR_HELP = "People in the wrong group would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
     f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group. A survey of 1,600 people gives about "
-    "that for a table of a hundred cells. Report, data card and the page Verify use the same rule."
+    f"that for a table of a hundred cells. Report, data card and the page Verify use the same rule. {TRIALS}"
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _RESIDUALS_HELP = "The expected error of ResidualPlanner on this budget. It gives the least noisy unbiased answers."
