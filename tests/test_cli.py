@@ -38,7 +38,7 @@ from dpsynth_core.release.row_files import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import ROWS, demo_domain
-from dpsynth_core.store import balance, chain, ledger
+from dpsynth_core.store import balance, chain, ledger, verified_books
 from dpsynth_core.vocabulary.codebook import parse_domain
 from dpsynth_core.vocabulary.domain import ORIGINS, Domain
 from dpsynth_core.vocabulary.workload import all_kway, target
@@ -793,7 +793,7 @@ def test_a_signal_after_any_line_ends_the_run_in_order_and_is_never_dropped(line
         assert process.returncode == cli.INTERRUPTED
         assert rest.splitlines()[-1].startswith("error: interrupted")
         assert not list(Path("out").iterdir())
-    assert chain.verify().ok
+    assert verified_books.verify().ok
     assert balance.spent("people").rho > 0
 
 

@@ -13,18 +13,20 @@ protected for a person with twenty rows, and what hides a person's record (repla
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import Accountant, common, named
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.store.faults import BooksLost
 
 DEFAULT_CAP = (10.0, 1e-9)
 """(epsilon, delta) of a population whose curator chose no cap."""
+_Unit = tuple[str, str | None, int]
+_Key = TypeVar("_Key")
 
 
 class CapExceeded(InputError):
@@ -42,79 +44,98 @@ class Cap(NamedTuple):
     delta: float
 
 
-def names(books: Iterable[Entry]) -> tuple[str, ...]:
-    """Return the names of all populations in these ledger entries, in the order in which they were opened."""
-    return tuple(entry.population for entry in books if entry.kind == "population")
+@dataclass(frozen=True)
+class Account:
+    """What ledger entries say of one population.
 
-
-def cap_of(books: Iterable[Entry], population: str) -> Cap | None:
-    """Return the newest cap of a population; None if the population is not open."""
-    return next((cap for _, cap in reversed(caps_of(books, population))), None)
-
-
-def caps_of(books: Iterable[Entry], population: str) -> list[tuple[int, Cap]]:
-    """Return every cap that the population ever had, oldest first, as pairs (number of the entry that set it, cap)."""
-    theirs = (entry for entry in books if entry.population == population and entry.kind in ("population", "cap"))
-    return [(entry.number, Cap(entry.epsilon, entry.delta)) for entry in theirs]
-
-
-def reservation(books: Sequence[Entry], run: str) -> Entry:
-    """Return the entry that charged the run with this id.
-
-    Raises:
-        BooksLost: The entry is missing.
+    Attributes:
+        caps: Every cap, oldest first, as pairs (number of the entry that set it, cap).
+        rho: Exact sum of the rho of all charges that were not given back.
+        own_delta: Exact sum of their own deltas.
+        units: Number of these charges by their unit: (relation, person column, rows per person).
+        accountants: Number of these charges by the name of their accountant.
+        first: Number of the entry of the first charge, given back or not; 0 before it.
+        demand: Note of the newest demand of approvals, or "".
     """
-    for entry in books:
-        if entry.kind == "reserve" and entry.run == run:
-            return entry
-    raise BooksLost("its ledger has no entry of this charge any more")
 
+    caps: tuple[tuple[int, Cap], ...] = ()
+    rho: Fraction = Fraction(0)
+    own_delta: Fraction = Fraction(0)
+    units: Mapping[_Unit, int] = field(default_factory=dict)
+    accountants: Mapping[str, int] = field(default_factory=dict)
+    first: int = 0
+    demand: str = ""
 
-def standing(books: Sequence[Entry]) -> list[Entry]:
-    """Return the reservation of every run that was not given back, oldest first."""
-    returned = {entry.run for entry in books if entry.kind == "return"}
-    return [entry for entry in books if entry.kind == "reserve" and entry.run not in returned]
+    @property
+    def cap(self) -> Cap | None:
+        """The newest cap; None if the population is not open."""
+        return self.caps[-1][1] if self.caps else None
 
+    @property
+    def charges(self) -> int:
+        """Number of charges that were not given back."""
+        return sum(self.accountants.values())
 
-def charges_of(books: Sequence[Entry], population: str) -> list[Entry]:
-    """Return the reservation of every run of a population that was not given back, oldest first."""
-    return [entry for entry in standing(books) if entry.population == population]
+    @property
+    def unit(self) -> UnitSpec | None:
+        """Unit of privacy of the oldest charge; None without charges."""
+        return next((_unit(*unit) for unit in self.units), None)
+
+    def changed_by(self, charge: Entry, sign: int) -> Account:
+        """Return the account after a charge was added (`sign` 1) or given back (-1)."""
+        unit = charge.relation, charge.person_column, charge.max_rows
+        return replace(
+            self,
+            rho=self.rho + sign * Fraction(charge.rho),
+            own_delta=self.own_delta + sign * Fraction(charge.own_delta),
+            units=_counted(self.units, unit, sign),
+            accountants=_counted(self.accountants, charge.accountant, sign),
+            first=self.first or charge.number,
+        )
+
+    def counted_in(self, *following: Accountant) -> Accountant:
+        """Return the accountant in which the charges, and the runs that follow, add up.
+
+        A GDP cost may be counted in zCDP, but not the other way round.
+
+        Args:
+            *following: The accountants of further runs.
+        """
+        return common([*(named(name) for name, many in self.accountants.items() for _ in range(many)), *following])
 
 
 def unit_of(charge: Entry) -> UnitSpec:
     """Return the unit of privacy that a charge names."""
-    unit = {"relation": charge.relation, "person_column": charge.person_column, "max_rows_per_person": charge.max_rows}
-    return UnitSpec.model_validate(unit)
+    return _unit(charge.relation, charge.person_column, charge.max_rows)
 
 
-def check_fits(population: str, cap: Cap, charges: Sequence[Entry], more: Entry) -> None:
+def check_fits(population: str, account: Account, more: Entry) -> None:
     """Check that one more charge fits below the cap.
 
     Args:
         population: Name of the population, for messages.
-        cap: The cap in force.
-        charges: The population's charges that were not given back.
+        account: Its account; if it is not open, the cap is the default one.
         more: The charge to add.
 
     Raises:
         UnitDiffers: The charges protect another unit of privacy.
         CapExceeded: The cap leaves less than the charge asks for.
     """
-    if (problem := mixed(population, unit_of(charges[0]) if charges else None, unit_of(more))) is not None:
+    if (problem := mixed(population, account.unit, unit_of(more))) is not None:
         raise problem
-    together = [*charges, more]
-    left = rest(cap.delta, (charge.own_delta for charge in together))
+    cap, after = account.cap or Cap(*DEFAULT_CAP), account.changed_by(more, 1)
+    left = rest(cap.delta, after.own_delta)
     if left <= 0:
         raise CapExceeded(
             f"population {population!r}",
             f"this run has steps that need a delta of their own, which would use up the cap's {cap.delta:g}",
             "choose a learner without one, lower the run's delta, or raise the cap's on the ledger page and give the reason there",
         )
-    accountant, after = counted_in(together), total(charge.rho for charge in together)
-    if after > Fraction(accountant.rho_from(cap.epsilon, left)):
+    accountant = after.counted_in()
+    if after.rho > Fraction(accountant.rho_from(cap.epsilon, left)):
         raise CapExceeded(
             f"population {population!r}",
-            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(above(after), left):.4g},"
+            f"this run would bring its privacy loss to epsilon {accountant.epsilon_from(above(after.rho), left):.4g},"
             f" above its cap of {cap.epsilon:g} (delta {cap.delta:g})",
             "lower epsilon, or raise the cap on the ledger page and give the reason there",
         )
@@ -137,26 +158,9 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
     )
 
 
-def counted_in(charges: Iterable[Entry], following: Sequence[Accountant] = ()) -> Accountant:
-    """Return the accountant in which these charges, and the runs that follow, add up.
-
-    A GDP cost may be counted in zCDP, but not the other way round.
-
-    Args:
-        charges: The standing charges.
-        following: The accountants of further runs.
-    """
-    return common([*(named(charge.accountant) for charge in charges), *following])
-
-
-def total(amounts: Iterable[float]) -> Fraction:
-    """Return the sum of the amounts as an exact fraction, without rounding."""
-    return sum(map(Fraction, amounts), start=Fraction(0))
-
-
-def rest(cap: float, amounts: Iterable[float]) -> float:
-    """Return the cap minus the sum of the amounts, rounded down; 0 where nothing is left."""
-    exact = Fraction(cap) - total(amounts)
+def rest(cap: float, used: Fraction) -> float:
+    """Return the cap minus what is used, rounded down; 0 where nothing is left."""
+    exact = Fraction(cap) - used
     rounded = max(0.0, float(exact))
     return rounded if Fraction(rounded) <= max(exact, Fraction(0)) else math.nextafter(rounded, 0.0)
 
@@ -165,3 +169,14 @@ def above(exact: Fraction) -> float:
     """Return the smallest float that is not below the fraction."""
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+
+
+def _unit(relation: str, person_column: str | None, max_rows: int) -> UnitSpec:
+    """Return a unit of privacy from the fields of an entry."""
+    return UnitSpec.model_validate({"relation": relation, "person_column": person_column, "max_rows_per_person": max_rows})
+
+
+def _counted(counts: Mapping[_Key, int], key: _Key, sign: int) -> dict[_Key, int]:
+    """Return counts with one more (`sign` 1) or one less (-1) of a key; a key with no count is left out."""
+    counted = {**counts, key: counts.get(key, 0) + sign}
+    return {one: many for one, many in counted.items() if many}

@@ -7,17 +7,20 @@ record: the worker asks right before it would read (`jobs.touch`).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import accounts, audit_actions, chain, roles, rules
-from dpsynth_core.store.chain import Entry
+from dpsynth_core.store import audit_actions, chain, roles, rules, verified_books
+from dpsynth_core.store.chain import OF_RUN, Entry
+from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.store.demands import APPROVALS
+from dpsynth_core.store.demands import APPROVALS, any_approval
+from dpsynth_core.store.ledger_books import Books
 from dpsynth_core.store.roles import Act
 
 PLAN, RELEASE = "plan", "release"
@@ -45,15 +48,14 @@ class Waiting:
     charge: Entry
 
 
-def demanded(books: Sequence[Entry], population: str) -> tuple[str, ...]:
+def demanded(books: Books, population: str) -> tuple[str, ...]:
     """Return the stages (PLAN, RELEASE) at which a population's runs need approval, by its own demand or by the house rules.
 
     Args:
-        books: The ledger's entries.
+        books: The ledger's books.
         population: Name of the population.
     """
-    newest = next((entry.note for entry in reversed(books) if entry.kind == DEMAND and entry.population == population), "")
-    asked = {*newest.split(), *rules.in_force(books).approve}
+    asked = {*books.account(population).demand.split(), *rules.in_force(books).approve}
     return tuple(stage for stage in STAGES if stage in asked)
 
 
@@ -70,36 +72,42 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
     """
     with transaction() as db:
         roles.check(db, owner, Act.DEMAND)
-        books = chain.whole_in(db)
-        if not accounts.cap_of(books, population):
+        books = verified_books.current(db)
+        if population not in books.populations:
             raise InputError(f"population {population!r}", "it does not exist", "open it first")
-        chain.append(db, books, Entry(owner, DEMAND, population, note=" ".join(s for s in STAGES if s in what) or _NOTHING))
+        verified_books.append(db, books, Entry(owner, DEMAND, population, note=" ".join(s for s in STAGES if s in what) or _NOTHING))
 
 
-def lacks(books: Sequence[Entry], run: str, stage: str) -> bool:
+def lacks(db: Connection, books: Books, run: str, stage: str) -> bool:
     """Return whether a charged run needs an approval of its plan or release and does not have it.
 
     Args:
-        books: The ledger's entries.
+        db: Connection.
+        books: The ledger's books.
         run: Id of the run.
         stage: PLAN or RELEASE.
     """
-    charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run), None)
-    return charge is not None and stage in demanded(books, charge.population) and not is_approved(books, run, stage)
+    if not any_approval(books):
+        return False
+    entries = chain.entries_in(db, OF_RUN, run)
+    charge = next((entry for entry in entries if entry.kind == "reserve"), None)
+    if charge is None or stage not in demanded(books, charge.population):
+        return False
+    return all(entry.kind != _APPROVE + stage for entry in entries)
 
 
-def check(books: Sequence[Entry], run: str, stage: str) -> None:
+def check(db: Connection, run: str, stage: str) -> None:
     """Check that a run has the approval that a stage needs.
 
     Args:
-        books: The ledger's entries.
+        db: Connection.
         run: Id of the run.
         stage: PLAN or RELEASE.
 
     Raises:
         InputError: It needs an approval and does not have it.
     """
-    if lacks(books, run, stage):
+    if lacks(db, verified_books.unverified(db), run, stage):
         problem = "its population demands that a second person approves it, and none has"
         raise InputError(stage, problem, "ask a reviewer, to whom the Ledger page shows plans of projects, and no others")
 
@@ -120,44 +128,48 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:
         roles.check(db, owner, Act.APPROVE)
-        books = chain.whole_in(db)
-        if not lacks(books, run, stage):
+        books = verified_books.current(db)
+        if not lacks(db, books, run, stage):
             raise InputError(stage, "it waits for no approval", "choose one that does")
-        charge = accounts.reservation(books, run)
+        charge = verified_books.reservation(db, books, run)
         project = db.execute("SELECT project FROM jobs WHERE id = ?", (run,)).fetchone()
-        makers = {charge.curator, *(audit_actions.had(books, project["project"]) if project else ())}
+        shared = chain.entries_in(db, "WHERE kind = ?", audit_actions.SHARE)
+        makers = {charge.curator, *(audit_actions.had(shared, project["project"]) if project else ())}
         if any(roles.one_person(db, maker, owner) for maker in makers):
             raise InputError(stage, "you made it yourself, or had a part in its project", "ask another reviewer")
-        chain.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
+        verified_books.append(db, books, Entry(owner, _APPROVE + stage, charge.population, run, charge.spec, note=reason.strip()))
 
 
 def awaited(run: str, stage: str) -> bool:
     """Return whether a run needs an approval of the stage (PLAN or RELEASE) and does not have it."""
-    return lacks(chain.entries(), run, stage)
+    with reading() as db:
+        return lacks(db, verified_books.unverified(db), run, stage)
 
 
-def is_approved(books: Sequence[Entry], run: str, stage: str) -> bool:
+def is_approved(db: Connection, run: str, stage: str) -> bool:
     """Return whether a second person approved the stage of a run, even if no approval is demanded any more.
 
     Args:
-        books: The ledger's entries.
+        db: Connection.
         run: Id of the run.
         stage: PLAN or RELEASE.
     """
-    return any(entry.kind == _APPROVE + stage and entry.run == run for entry in books)
+    return any(entry.kind == _APPROVE + stage for entry in chain.entries_in(db, OF_RUN, run))
 
 
 def waiting() -> tuple[Waiting, ...]:
     """Return the plans and releases, of all owners, that wait for approval, by age of their charges, oldest first."""
     with reading() as db:
-        books = chain.entries_in(db)
-        if not any(entry.kind in (DEMAND, rules.KIND) for entry in books):
+        books = verified_books.unverified(db)
+        if not any_approval(books):
             return ()
         runs = {row["id"]: row for row in db.execute("SELECT id, spec, state FROM runs WHERE state IN ('queued', 'done')")}
+        entries = chain.entries_in(db, "NOT INDEXED WHERE run IN (SELECT id FROM runs WHERE state IN ('queued', 'done'))")
+    done, wanted = {(entry.run, entry.kind) for entry in entries}, cache(partial(demanded, books))
     found = []
-    for charge in (one for one in accounts.standing(books) if one.run in runs):
+    for charge in (one for one in entries if one.kind == "reserve" and (one.run, "return") not in done):
         row = runs[charge.run]
         stage = RELEASE if row["state"] == "done" else PLAN
-        if lacks(books, charge.run, stage):
+        if stage in wanted(charge.population) and (charge.run, _APPROVE + stage) not in done:
             found.append(Waiting(charge.run, stage, charge.curator, Spec.from_json(json.loads(row["spec"])).published(), charge))
     return tuple(found)

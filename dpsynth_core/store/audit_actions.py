@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dpsynth_core.store import chain
+from dpsynth_core.store import verified_books
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.ledger_books import after
 
 LOOK, DOWNLOAD, DELETE, SHARE = "look", "download", "delete", "share"
 WITH, NO_LONGER, TAKEN_FROM, _HANDED = "with", "no longer with", "taken over from", "handed to"
@@ -36,12 +37,14 @@ def record(db: Connection, owner: str, kind: str, *notes: str, population: str =
     Raises:
         BooksLost: The ledger is not whole.
     """
-    books = chain.whole_in(db) if notes and owner != LOCAL_OWNER else ()
-    for note in notes if owner != LOCAL_OWNER else ():
-        books = (*books, chain.append(db, books, Entry(owner, kind, population, spec=spec, note=note)))
+    if not notes or owner == LOCAL_OWNER:
+        return
+    books = verified_books.current(db)
+    for note in notes:
+        books = after(books, [verified_books.append(db, books, Entry(owner, kind, population, spec=spec, note=note))])
 
 
-def had(books: Iterable[Entry], project: str) -> frozenset[str]:
+def had(entries: Iterable[Entry], project: str) -> frozenset[str]:
     """Return the ids of all people who ever owned a project or had access to it, by the ledger's entries about sharing it."""
-    said = [(entry.curator, _HAD.fullmatch(entry.note)) for entry in books if entry.kind == SHARE]
+    said = [(entry.curator, _HAD.fullmatch(entry.note)) for entry in entries if entry.kind == SHARE]
     return frozenset(person for who, act in said if act and act[1] == project for person in (who, act[2]))

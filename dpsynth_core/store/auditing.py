@@ -14,11 +14,14 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from dpsynth_core.foundation.documents import inert, parse_json
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import balance, chain, sealed_fingerprints
+from dpsynth_core.store import balance, chain, sealed_fingerprints, verified_books
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry, Verification
+from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
 
+PAGE = 500
+"""Number of entries that a page shows at once."""
 LEAST_DIGITS = 16
 """Smallest number of characters of a hash that an auditor must have noted."""
 
@@ -51,7 +54,7 @@ class Audit:
 def audit() -> Audit:
     """Audit the ledger of this data directory: its chain, its accounts and the key of its fingerprints."""
     try:
-        verified, entries = chain.verify(), chain.entries()
+        verified, entries = verified_books.verify(), chain.entries()
         lines = [*_summary(verified), *(() if verified.problem else map(_account, balance.spent_by_all()))]
         problem = verified.problem or ("" if sealed_fingerprints.key_is_sound() else sealed_fingerprints.LOST)
     except BooksLost as error:
@@ -63,6 +66,23 @@ def audit_export(entries: Sequence[Entry]) -> Audit:
     """Audit the entries of an export; it cannot show that the newest entries were cut off."""
     verified = chain.check_chain(entries)
     return Audit(tuple(_summary(verified)), verified.problem, tuple(entries))
+
+
+def newest_entries(populations: Sequence[str], page: int = 1) -> tuple[int, tuple[Entry, ...]]:
+    """Return some entries, newest first, as stored.
+
+    Args:
+        populations: The names of the populations whose entries are returned; none for all entries.
+        page: Which `PAGE` of them, from 1.
+
+    Returns:
+        The number of all these entries, and those of the page.
+    """
+    where = f"WHERE population IN ({', '.join('?' for _ in populations)})" if populations else ""
+    chosen = f"WHERE number IN (SELECT number FROM ledger {where} ORDER BY number DESC LIMIT ? OFFSET ?)"
+    with reading() as db:
+        (count,) = db.execute(f"SELECT COUNT(*) FROM ledger {where}", tuple(populations)).fetchone()
+        return int(count), chain.entries_in(db, chosen, *populations, PAGE, PAGE * (page - 1))[::-1]
 
 
 def clock_sentence(verified: Verification) -> str:

@@ -6,16 +6,19 @@ This module charges nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.store import accounts, chain, demands, sealed_fingerprints
-from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
-from dpsynth_core.store.chain import SECOND, Entry
+from dpsynth_core.store import accounts, sealed_fingerprints, verified_books
+from dpsynth_core.store.accounts import DEFAULT_CAP, Account, Cap
+from dpsynth_core.store.chain import SECOND
+from dpsynth_core.store.database import reading
 from dpsynth_core.store.home import now
+
+_OF_OTHERS = "SELECT run, population, fingerprint FROM ledger NOT INDEXED WHERE kind = 'reserve' AND population != ?"
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Left:
 
 def populations() -> tuple[str, ...]:
     """Return the names of all populations, in the order in which they were opened."""
-    return accounts.names(chain.entries())
+    with reading() as db:
+        return verified_books.unverified(db).populations
 
 
 def spent(population: str, following: Accountant = GDP, cap: tuple[float, float] = DEFAULT_CAP) -> Spent:
@@ -90,7 +94,7 @@ def spent(population: str, following: Accountant = GDP, cap: tuple[float, float]
     Raises:
         BooksLost: The ledger is not whole.
     """
-    return _account(chain.whole(), population, following, Cap(*cap))
+    return _account(population, verified_books.read().account(population), following, Cap(*cap))
 
 
 def left(population: str, following: Accountant) -> Left | None:
@@ -103,20 +107,26 @@ def left(population: str, following: Accountant) -> Left | None:
     Raises:
         BooksLost: The ledger is not whole.
     """
-    if population not in populations():
+    books = verified_books.read()
+    if population not in books.populations:
         return None
-    found = spent(population, following)
+    found = _account(population, books.account(population), following, Cap(*DEFAULT_CAP))
     return Left(found.cap_epsilon, found.remaining_epsilon, found.remaining_rho, found.releases)
 
 
-def spent_by_all() -> tuple[Spent, ...]:
+def spent_by_all(only: Collection[str] | None = None) -> tuple[Spent, ...]:
     """Return the accounts of all populations, in the order in which they were opened.
+
+    Args:
+        only: Names of the populations whose accounts are returned; None for all.
 
     Raises:
         BooksLost: The ledger is not whole.
     """
-    books = chain.whole()
-    return tuple(_account(books, name, GDP, Cap(*DEFAULT_CAP)) for name in accounts.names(books))
+    books = verified_books.read()
+    return tuple(
+        _account(name, books.account(name), GDP, Cap(*DEFAULT_CAP)) for name in books.populations if only is None or name in only
+    )
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
@@ -129,10 +139,14 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
     Raises:
         BooksLost: The ledger is not whole.
     """
-    others = [entry for entry in accounts.standing(chain.whole()) if entry.population != population]
-    ours = sealed_fingerprints.seals(fingerprint, [entry.run for entry in others])
-    same = (entry for entry, seal in zip(others, ours, strict=True) if {*entry.fingerprint.split()} & {*seal.split()})
-    return tuple(sorted({entry.population for entry in same}))
+    verified_books.read()
+    with reading() as db:
+        returned = {row["run"] for row in db.execute("SELECT run FROM ledger NOT INDEXED WHERE kind = 'return'")}
+        charged = db.execute(_OF_OTHERS, (population,)).fetchall()
+    others = [row for row in charged if row["run"] not in returned]
+    ours = sealed_fingerprints.seals(fingerprint, [row["run"] for row in others])
+    same = (row for row, seal in zip(others, ours, strict=True) if {*row["fingerprint"].split()} & {*seal.split()})
+    return tuple(sorted({row["population"] for row in same}))
 
 
 def clock_problem() -> str:
@@ -141,10 +155,10 @@ def clock_problem() -> str:
     Raises:
         BooksLost: The ledger is not whole.
     """
-    newest = chain.whole()[-1:]
-    if not newest or now()[:SECOND] >= newest[0].at[:SECOND]:
+    books = verified_books.read()
+    if now()[:SECOND] >= books.at[:SECOND]:
         return ""
-    problem = f"the clock of this machine is behind entry {newest[0].number} of the ledger, which is dated {newest[0].at[:SECOND]} UTC"
+    problem = f"the clock of this machine is behind entry {books.head.number} of the ledger, which is dated {books.at[:SECOND]} UTC"
     return f"{problem}: it was set back, or was wrong then"
 
 
@@ -161,13 +175,14 @@ def citation(run: str) -> dict[str, Any]:
     Raises:
         BooksLost: The ledger is not whole, or lacks the run's charge.
     """
-    books = chain.whole()
-    entry = accounts.reservation(books, run)
-    caps = accounts.caps_of(books, entry.population)
-    first = next(other.number for other in books if other.kind == "reserve" and other.population == entry.population)
-    later = [number for number, _ in caps if number > first]
+    books = verified_books.read()
+    with reading() as db:
+        entry = verified_books.reservation(db, books, run)
+    account = books.account(entry.population)
+    caps = account.caps
+    later = [number for number, _ in caps if number > account.first]
     earlier = [cap._asdict() for _, cap in caps[-1 - len(later) : -1]]
-    in_force = demands.newest_rules([other for other in books if other.number < entry.number])
+    in_force = next((digest for number, digest in reversed(books.rules) if number < entry.number), "")
     return {
         "population": entry.population,
         "entry": entry.number,
@@ -175,7 +190,7 @@ def citation(run: str) -> dict[str, Any]:
         "unit": accounts.unit_of(entry).model_dump(),
         "cap": caps[-1][1]._asdict(),
         "earlier_caps": earlier,
-        "restored": sum(other.kind == "restore" for other in books),
+        "restored": len(books.restored),
         **({"rules": in_force} if in_force else {}),
     }
 
@@ -190,21 +205,20 @@ def times_more(left: float, rho: float) -> int:
     return max(0, math.floor(left / rho)) if rho > 0 else 0
 
 
-def _account(books: Sequence[Entry], population: str, following: Accountant, otherwise: Cap) -> Spent:
-    """Return the account of a population.
+def _account(population: str, account: Account, following: Accountant, otherwise: Cap) -> Spent:
+    """Return what a population has spent, and what is left.
 
     Args:
-        books: The ledger's entries.
         population: Name of the population.
+        account: Its account in the books.
         following: Accountant of the release that would come next; with zCDP, every charge is
             counted in zCDP.
         otherwise: The cap for a population that is not open.
     """
-    cap, charges = accounts.cap_of(books, population) or otherwise, accounts.charges_of(books, population)
-    accountant = accounts.counted_in(charges, [following])
-    delta = accounts.rest(cap.delta, (charge.own_delta for charge in charges))
-    cap_rho, rho = accountant.rho_from(cap.epsilon, delta) if delta > 0 else 0.0, accounts.total(charge.rho for charge in charges)
-    left = accounts.rest(cap_rho, (charge.rho for charge in charges))
+    cap, accountant = account.cap or otherwise, account.counted_in(following)
+    delta, rho = accounts.rest(cap.delta, account.own_delta), account.rho
+    cap_rho = accountant.rho_from(cap.epsilon, delta) if delta > 0 else 0.0
+    left = accounts.rest(cap_rho, rho)
     return Spent(
         population=population,
         cap_epsilon=cap.epsilon,
@@ -214,7 +228,7 @@ def _account(books: Sequence[Entry], population: str, following: Accountant, oth
         epsilon=0.0 if rho == 0 else accountant.epsilon_from(accounts.above(rho), delta) if delta > 0 else math.inf,
         remaining_rho=left,
         remaining_epsilon=following.epsilon_from(left, delta) if left > 0 else 0.0,
-        unit=accounts.unit_of(charges[0]) if charges else None,
-        releases=len(charges),
+        unit=account.unit,
+        releases=account.charges,
         accountant=accountant,
     )

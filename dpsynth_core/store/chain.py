@@ -13,12 +13,11 @@ from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 from itertools import pairwise
 
-from dpsynth_core.store import ledger_head
 from dpsynth_core.store.connection import Connection
-from dpsynth_core.store.database import damage, reading
+from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.home import now
-from dpsynth_core.store.ledger_head import GENESIS, Head
+from dpsynth_core.store.ledger_head import EMPTY, GENESIS, Head
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,8 @@ class Entry:
         return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+OF_RUN = "NOT INDEXED WHERE run = ?"
+"""Clause of `entries_in` for the entries of one run. It searches no index, because the hashes cover none."""
 COLUMNS = ", ".join(field.name for field in fields(Entry))
 INSERT = f"INSERT INTO ledger ({COLUMNS}) VALUES ({', '.join('?' for _ in fields(Entry))})"
 SECOND = len("2026-11-23T22:48:30")
@@ -93,12 +94,14 @@ class Verification:
         problem: The first problem and its place; "" if the chain is whole.
         restored: How often a person accepted a chain that was not whole.
         set_back: Numbers of entries that are dated before their predecessors.
+        checked: When earlier entries were last checked, if only the newest were now; else "".
     """
 
     head: Head
     problem: str
     restored: int = 0
     set_back: tuple[int, ...] = ()
+    checked: str = ""
 
     @property
     def ok(self) -> bool:
@@ -116,18 +119,21 @@ def entries() -> tuple[Entry, ...]:
         return entries_in(db)
 
 
-def entries_in(db: Connection) -> tuple[Entry, ...]:
-    """Return all ledger entries that a connection can read, oldest first; checks no chain.
+def entries_in(db: Connection, where: str = "NOT INDEXED", *values: str | int) -> tuple[Entry, ...]:
+    """Return the ledger entries that a connection can read, oldest first; checks no chain.
 
     The connection's own uncommitted entries are among them.
 
     Args:
         db: A connection to the store's database.
+        where: The statement's clauses behind the name of the table; by default all entries are
+            read, and no index is searched.
+        *values: Values of the clauses' parameters.
 
     Raises:
         BooksLost: A field of a row has a type that no entry has.
     """
-    rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger NOT INDEXED ORDER BY number")]
+    rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger {where} ORDER BY number", values)]
     if not all(map(is_typed, rows)):
         raise BooksLost("its ledger holds something that is no entry")
     return tuple(Entry(*row) for row in rows)
@@ -138,65 +144,21 @@ def is_typed(values: Iterable[object]) -> bool:
     return tuple(map(type, values)) in _TYPES
 
 
-def whole() -> tuple[Entry, ...]:
-    """Return every entry, oldest first, after checking that no entry was altered.
-
-    Every balance is computed from these hashed entries, never by a search in the database, whose
-    indices are not hashed. Entries cut off at the end are found only by `verify` and `whole_in`.
-
-    Raises:
-        BooksLost: The chain was altered.
-    """
-    with reading() as db:
-        return _unaltered(entries_in(db))
-
-
-def whole_in(db: Connection) -> tuple[Entry, ...]:
-    """Return every entry, oldest first, after a full check, for a transaction that will write.
-
-    The chain must reach the entry that the head file names, and the database must be undamaged with
-    its rules in force.
-
-    Args:
-        db: Connection of the transaction.
-
-    Raises:
-        BooksLost: The ledger is not whole.
-    """
-    books = _unaltered(entries_in(db))
-    if problem := _head_problem(books, ledger_head.read()) or damage(db):
-        raise BooksLost(problem)
-    return books
-
-
-def verify() -> Verification:
-    """Check the whole chain, that it reaches the entry that the head file names, and that the database is undamaged."""
-    noted = ledger_head.read()  # before the database, which may only be further by then
-    with reading() as db:
-        return verify_in(db, noted)
-
-
-def verify_in(db: Connection, noted: Head | None) -> Verification:
-    """Check the chain that a connection sees, and the database.
-
-    Args:
-        db: The connection.
-        noted: The head that the file names; None if the file is missing or damaged.
-    """
-    books = entries_in(db)
-    verified = check_chain(books)
-    return verified if verified.problem else replace(verified, problem=_head_problem(books, noted) or damage(db))
-
-
-def check_chain(chain: Sequence[Entry]) -> Verification:
+def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[Entry] = ()) -> Verification:
     """Check numbers, links, hashes and the rules of charges for entries, oldest first; works on an export as well.
 
     An entry "restore" accepts all problems before it, if it names the state of exactly these
     entries.
+
+    Args:
+        chain: The entries.
+        last: Number and hash of the entry before the first of them.
+        standing: Reservations of earlier runs that may be touched or given back. Without entries
+            of `last` and before, a second entry of a kind is found for these runs alone.
     """
-    last, problem, seen = Head(), "", sha256()
+    problem, seen = "", sha256()
     set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])
-    held: dict[tuple[str, str], Entry] = {}
+    held = {(entry.run, entry.kind): entry for entry in standing}
     for entry in chain:
         if entry.kind == "restore" and entry.accepted == seen.hexdigest():
             problem, last = "", Head(entry.number - 1, last.hash)
@@ -211,27 +173,6 @@ def check_chain(chain: Sequence[Entry]) -> Verification:
 def state(chain: Sequence[Entry]) -> str:
     """Return a hash of these entries in order, whole or not, with their stored and their correct hashes; a restore states it."""
     return sha256("".join(f"{entry.digest()} {entry.hash}\n" for entry in chain).encode()).hexdigest()
-
-
-def append(db: Connection, books: Sequence[Entry], entry: Entry) -> Entry:
-    """Append an entry to the chain, with its number, date, link and hash, inside the transaction of `db`.
-
-    Args:
-        db: Connection of the transaction.
-        books: The whole chain, from `whole_in`.
-        entry: The entry, without number, date and hashes.
-
-    Returns:
-        The complete entry.
-    """
-    if not books and ledger_head.read() is None:
-        ledger_head.begin()
-    return insert(db, linked(entry, end_of(books)))
-
-
-def end_of(books: Sequence[Entry]) -> Head:
-    """Return number and hash of the last entry."""
-    return Head(books[-1].number, books[-1].hash) if books else Head()
 
 
 def linked(entry: Entry, last: Head) -> Entry:
@@ -254,17 +195,6 @@ def insert(db: Connection, entry: Entry) -> Entry:
     if stored.digest() != entry.hash:  # such as an integer in a column of floats: it would look altered for ever
         raise TypeError("a ledger entry must read as it was written")
     return stored
-
-
-def _unaltered(books: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Return the entries if `check_chain` finds no problem.
-
-    Raises:
-        BooksLost: The chain was altered.
-    """
-    if problem := check_chain(books).problem:
-        raise BooksLost(f"its ledger is not whole: {problem}")
-    return books
 
 
 def _entry_problem(entry: Entry, digest: str, last: Head) -> str:
@@ -300,14 +230,3 @@ def _rule_problem(entry: Entry, held: Mapping[tuple[str, str], Entry]) -> str:
         due = reserved and (reserved.population, -reserved.rho if entry.kind == "return" else 0.0)
         wrong = due != (entry.population, entry.rho) or not held.keys().isdisjoint({(run, "touch"), (run, "return")})
     return f"entry {entry.number} breaks the rules of charges" if wrong else ""
-
-
-def _head_problem(books: Sequence[Entry], noted: Head | None) -> str:
-    """Return why the chain does not contain the entry that the head file names, or "" if it does."""
-    last = end_of(books)
-    if noted is None:
-        return "" if last == Head() else "its ledger.head, which names the newest entry of the ledger, is missing or damaged"
-    if noted.number > last.number:
-        return f"its ledger ends with entry {last.number}, but there was an entry {noted.number}"
-    held = noted == Head() or any(entry.number == noted.number and entry.hash == noted.hash for entry in books)
-    return "" if held else f"its ledger has another entry {noted.number} than it had"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.accountant import Accountant
-from dpsynth_core.store import balance, chain, demands, fingerprints, jobs, ledger, sealed_fingerprints
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store import balance, chain, demands, fingerprints, jobs, ledger, sealed_fingerprints, verified_books
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import OFFICE, InDoubt, StoreFault
 from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -34,7 +34,9 @@ def office() -> Office | None:
 
 def check_rules(spec: Spec) -> None:
     """Raise InputError that names the first rule of the house that a plan breaks. Without rules in the ledger every plan is allowed."""
-    if demands.newest_rules(chain.entries()):
+    with reading() as db:
+        ruled = demands.newest_rules(verified_books.unverified(db))
+    if ruled:
         from dpsynth_core.store import rules  # loaded where there are rules alone
 
         rules.check(spec)
@@ -83,9 +85,11 @@ def charged_before(plan: Plan) -> list[str]:
         StoreFault: The ledger cannot be used.
         InputError: A table cannot be read.
     """
-    books, digest = chain.whole(), plan.spec.digest()
-    touched = {entry.run for entry in books if entry.kind == "touch"}
-    runs = [entry for entry in books if entry.kind == "reserve" and entry.spec == digest and entry.run in touched]
+    verified_books.read()
+    with reading() as db:
+        entries = chain.entries_in(db, "NOT INDEXED WHERE spec = ?", plan.spec.digest())
+    touched = {entry.run for entry in entries if entry.kind == "touch"}
+    runs = [entry for entry in entries if entry.kind == "reserve" and entry.run in touched]
     ours = sealed_fingerprints.seals(fingerprints.of_spec(plan.spec), [entry.run for entry in runs]) if runs else []
     return [entry.run for entry, seal in zip(runs, ours, strict=True) if sealed_fingerprints.are_same(entry.fingerprint, seal)][::-1]
 

@@ -125,14 +125,18 @@ def head_of(db: Connection) -> Head:
     return Head(*row) if row else Head()
 
 
-def damage(db: Connection) -> str:
+def damage(db: Connection, *, everywhere: bool = True) -> str:
     """Return what is wrong with the database although the ledger can still be read, or "" if nothing is.
 
-    The check compares the indices of a file with its tables, because triggers search in them, and
-    all tables, rules and indices with those that this program makes.
+    The check compares all tables, rules and indices with those that this program makes.
+
+    Args:
+        db: The connection.
+        everywhere: Whether every page of a file is read too, and its indices are compared with its
+            tables, because triggers search in them. This takes longer for a longer ledger.
     """
     with suppress(sqlite3.DatabaseError):
-        if db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
+        if not everywhere or db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok":
             changed = parts(db) ^ schema()
             ours = sorted({part.name for part in changed & schema()})
             return f"tables or rules of its database were changed ({', '.join(ours) or 'something was added'})" if changed else ""

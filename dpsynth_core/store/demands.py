@@ -5,19 +5,17 @@ Where the ledger has none, nothing is demanded, and a run loads neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from dpsynth_core.store.chain import Entry
+from dpsynth_core.store.ledger_books import Books
 
 RULES, APPROVALS = "rules", "demand"
 """Kinds of these entries."""
 
 
-def newest_rules(books: Sequence[Entry]) -> str:
-    """Return the SHA-256 of the rules' file that these ledger entries put in force last, or "" without rules."""
-    return next((entry.spec for entry in reversed(books) if entry.kind == RULES), "")
+def newest_rules(books: Books) -> str:
+    """Return the SHA-256 of the rules' file that the ledger put in force last, or "" without rules."""
+    return books.rules[-1][1] if books.rules else ""
 
 
-def any_approval(books: Sequence[Entry]) -> bool:
+def any_approval(books: Books) -> bool:
     """Return whether an approval may be demanded: of a population, or of all by the rules."""
-    return any(entry.kind in (RULES, APPROVALS) for entry in books)
+    return bool(books.rules) or any(account.demand for account in books.accounts.values())

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from dpsynth_core.planning import machine
-from dpsynth_core.store import approvals, chain, jobs, processes, roles
+from dpsynth_core.store import approvals, jobs, processes, roles, verified_books
 from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
@@ -265,7 +265,7 @@ def _start_next(db: Connection, runs: int) -> Row | None:
         db: Connection of the transaction.
         runs: Number of releases that may be made at the same time.
     """
-    full, books = set[str](), cache(lambda: chain.entries_in(db))
+    full, books = set[str](), cache(lambda: verified_books.unverified(db))
     busy = db.execute(_BUSY).fetchall()
     for job in queue(db):
         if job["kind"] in full:
@@ -274,7 +274,7 @@ def _start_next(db: Connection, runs: int) -> Row | None:
         is_full = sum(at_work.values()) >= (runs if job["kind"] == jobs.RELEASE else job["workers"])
         if is_full and (job["kind"] == jobs.RELEASE or job["owner"] in at_work):
             continue
-        if job["charged"] and not job["touched"] and approvals.lacks(books(), job["id"], approvals.PLAN):
+        if job["charged"] and not job["touched"] and approvals.lacks(db, books(), job["id"], approvals.PLAN):
             continue
         if is_full or not _fits(db, job):
             full.add(job["kind"])  # what comes after it would keep it waiting for ever

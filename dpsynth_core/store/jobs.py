@@ -28,8 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dpsynth_core.store import chain, demands, ledger, processes, roles
-from dpsynth_core.store.chain import Entry
+from dpsynth_core.store import demands, ledger, processes, roles, verified_books
 from dpsynth_core.store.connection import Connection, Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
@@ -190,17 +189,17 @@ def touch(job: str) -> None:
         if row["state"] != "active":
             raise NotMine
         if row["kind"] != SWEEP or "touch" not in _entries_of(db, job):
-            _check_approved(chain.entries_in(db), job)
+            _check_approved(db, job)
             db.execute("UPDATE jobs SET charged = 1, touched = 1 WHERE id = ?", (job,))
             ledger.touch(db, job)
 
 
-def _check_approved(books: Sequence[Entry], job: str) -> None:
+def _check_approved(db: Connection, job: str) -> None:
     """Raise InputError if the plan of a job needs an approval that it does not have."""
-    if demands.any_approval(books):
+    if demands.any_approval(verified_books.unverified(db)):
         from dpsynth_core.store import approvals  # loaded where approvals are demanded alone
 
-        approvals.check(books, job, approvals.PLAN)
+        approvals.check(db, job, approvals.PLAN)
 
 
 def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:

@@ -16,7 +16,6 @@ This module never sees data; only budgets, names and fingerprints. What others m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpsynth_core.foundation.errors import InputError
@@ -24,12 +23,13 @@ from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.unit_spec import UNNAMED, UnitSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.budget import check_budget
-from dpsynth_core.store import accounts, chain, roles, sealed_fingerprints
-from dpsynth_core.store.accounts import DEFAULT_CAP, Cap
+from dpsynth_core.store import accounts, roles, sealed_fingerprints, verified_books
+from dpsynth_core.store.accounts import DEFAULT_CAP
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.ledger_books import Books, after
 from dpsynth_core.store.population_names import check_new, same_name
 
 
@@ -82,8 +82,8 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
         InputError: The name or the cap cannot be used, or the role does not allow it.
     """
     with transaction() as db:
-        books = chain.whole_in(db)
-        if not accounts.cap_of(books, name):
+        books = verified_books.current(db)
+        if name not in books.populations:
             _open(db, books, owner, name, cap, note)
 
 
@@ -106,10 +106,10 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
     check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
     with transaction() as db:
         roles.check(db, owner, roles.Act.CAP)
-        books = chain.whole_in(db)
-        if not accounts.cap_of(books, name):
+        books = verified_books.current(db)
+        if name not in books.populations:
             raise InputError(f"population {name!r}", "it does not exist", "open it first")
-        chain.append(db, books, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+        verified_books.append(db, books, Entry(owner, "cap", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
 
 
 def check_name(name: str) -> None:
@@ -127,7 +127,7 @@ def check_name(name: str) -> None:
 
 
 def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
-    """Charge a run to its population, after checking the whole chain, and return the ledger entry.
+    """Charge a run to its population, after verifying the ledger (`verified_books`), and return the ledger entry.
 
     A population that is not open is opened with the default cap.
 
@@ -142,13 +142,13 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
         BooksLost: The ledger is not whole.
         InputError: The population cannot be opened.
     """
-    books = chain.whole_in(db)
-    if not accounts.cap_of(books, charge.population):
-        books = (*books, _open(db, books, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap"))
-    cap = accounts.cap_of(books, charge.population) or Cap(*DEFAULT_CAP)
+    books = verified_books.current(db)
+    if charge.population not in books.populations:
+        opened = _open(db, books, owner, charge.population, DEFAULT_CAP, "opened by its first run, with the default cap")
+        books = after(books, [opened])
     entry = entry_of(owner, charge)
-    accounts.check_fits(charge.population, cap, accounts.charges_of(books, charge.population), entry)
-    return chain.append(db, books, entry)
+    accounts.check_fits(charge.population, books.account(charge.population), entry)
+    return verified_books.append(db, books, entry)
 
 
 def entry_of(owner: str, charge: Charge) -> Entry:
@@ -175,9 +175,9 @@ def touch(db: Connection, run: str) -> None:
     Raises:
         BooksLost: The ledger is not whole, or lacks the run's charge.
     """
-    books = chain.whole_in(db)
-    reserved = accounts.reservation(books, run)
-    chain.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
+    books = verified_books.current(db)
+    reserved = verified_books.reservation(db, books, run)
+    verified_books.append(db, books, replace(reserved, kind="touch", rho=0.0, own_delta=0.0, note=""))
 
 
 def give_back(db: Connection, run: str, why: str) -> None:
@@ -192,20 +192,22 @@ def give_back(db: Connection, run: str, why: str) -> None:
         why: Text for people.
     """
     try:
-        books = chain.whole_in(db)
-        reserved = accounts.reservation(books, run)
-        chain.append(db, books, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
+        books = verified_books.current(db)
+        reserved = verified_books.reservation(db, books, run)
+        verified_books.append(db, books, replace(reserved, kind="return", rho=-reserved.rho, own_delta=0.0 - reserved.own_delta, note=why))
     except BooksLost:
         return
 
 
 def reservation(run: str) -> Entry:
-    """Return the entry that charged a run, after checking the chain.
+    """Return the entry that charged a run, after verifying the ledger.
 
     Raises:
         BooksLost: The chain was altered, or the ledger lacks the entry.
     """
-    return accounts.reservation(chain.whole(), run)
+    books = verified_books.read()
+    with reading() as db:
+        return verified_books.reservation(db, books, run)
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
@@ -226,10 +228,10 @@ def check_plan(run: str, digest: str) -> None:
         raise PlanDiffers("plan", problem, "put back what the run kept, or run the plan anew")
 
 
-def _open(db: Connection, books: Sequence[Entry], owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
+def _open(db: Connection, books: Books, owner: str, name: str, cap: tuple[float, float], note: str) -> Entry:
     """Append the entry that opens a population, after checking role, cap and name."""
     roles.check(db, owner, roles.Act.CAP)
     check_budget(*cap)
     check_name(name)
-    check_new(name, accounts.names(books))
-    return chain.append(db, books, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))
+    check_new(name, books.populations)
+    return verified_books.append(db, books, Entry(owner, "population", name, epsilon=float(cap[0]), delta=float(cap[1]), note=note))

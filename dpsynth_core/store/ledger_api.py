@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -29,11 +29,12 @@ from pydantic import TypeAdapter, ValidationError
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.accountant import named
 from dpsynth_core.privacy.budget import check_budget
-from dpsynth_core.store import accounts, approvals, balance, chain, ledger, roles, rules, tokens
+from dpsynth_core.store import approvals, balance, chain, ledger, roles, rules, tokens, verified_books
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.ledger import Charge
+from dpsynth_core.store.ledger_books import Books
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import DAY, age
 
@@ -43,7 +44,6 @@ _RUN, _DIGEST, _TABLES = map(re.compile, (r"[0-9a-f]{16}", r"[0-9a-f]{64}", r"[0
 _CHARGE = TypeAdapter(Charge)
 _MACHINES = 1e-9
 """By how much two machines may differ in what the same plan costs."""
-Books = Sequence[Entry]
 _TOUCHED = InputError("run", "it began to read records before, and one charge is for one run", "start it again, which is charged anew")
 _OTHER = InputError("request", "this server does not know it", "use the version of the program that the office's server has")
 
@@ -70,30 +70,32 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
     if act == "account":
         return _account(asked)
     with transaction() as db:
-        books = chain.entries_in(db)
         if act == "reserve":
-            return _reserve(db, books, owner, asked)
+            return _reserve(db, owner, asked)
         run = asked.get("run")
-        charge = next((entry for entry in books if entry.kind == "reserve" and entry.run == run and entry.curator == owner), None)
+        entries = chain.entries_in(db, chain.OF_RUN, run) if isinstance(run, str) else ()
+        charge = next((entry for entry in entries if entry.kind == "reserve" and entry.curator == owner), None)
         if charge is None or run in _jobs_here(db):
             raise InputError("run", "the ledger has no charge of yours for it", "reserve its budget first")
-        return _ACTS[act](db, books, charge)
+        return _ACTS[act](db, {entry.kind for entry in entries}, charge)
 
 
-def _reserve(db: Connection, books: Books, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _reserve(db: Connection, owner: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Charge a run, and return the number of its ledger entry; the same charge sent again returns the entry of the first.
 
     Raises:
         InputError: Another charge has this run's id, the run was touched already, or the charge is
             refused.
     """
+    books = verified_books.unverified(db)
     charge = _read(asked, books)
-    for entry in books:
-        if entry.kind == "reserve" and entry.run == charge.run:
+    of_run = chain.entries_in(db, chain.OF_RUN, charge.run)
+    for entry in of_run:
+        if entry.kind == "reserve":
             stated = ledger.entry_of(owner, charge)
             if entry != replace(stated, number=entry.number, at=entry.at, previous=entry.previous, hash=entry.hash):
                 raise InputError("run", "there is another one of this name", "start it again")
-            if "touch" in _done(books, entry):
+            if any(other.kind == "touch" for other in of_run):
                 raise _TOUCHED
             return {"entry": entry.number}
     _free_forgotten(db, books)
@@ -154,42 +156,34 @@ def _free_forgotten(db: Connection, books: Books) -> None:
 
     Charges from before a restored ledger stay, because what was read before is unknown.
     """
-    kept = {entry.run for entry in books if entry.kind == "touch"} | _jobs_here(db)
-    restored = max((entry.number for entry in books if entry.kind == "restore"), default=0)  # what was read before, nobody knows
-    for entry in accounts.standing(books):
-        if entry.number > restored and entry.run not in kept and age(entry.at) > FORGOTTEN_SECONDS:
+    here, restored = _jobs_here(db), max(books.restored, default=0)  # what was read before, nobody knows
+    for entry in books.reserved.values():
+        if entry.number > restored and entry.run not in here and age(entry.at) > FORGOTTEN_SECONDS:
             ledger.give_back(db, entry.run, "a program elsewhere never read a record for it")
 
 
-def _done(books: Books, charge: Entry) -> set[str]:
-    """Return the kinds of all ledger entries of a charge's run, such as {"reserve", "touch"}."""
-    return {entry.kind for entry in books if entry.run == charge.run}
-
-
-def _touch(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
+def _touch(db: Connection, done: Set[str], charge: Entry) -> dict[str, Any]:
     """Make a charge final; the answer is empty.
 
     Raises:
         InputError: The charge was given back or touched before, or the plan needs an approval
             first.
     """
-    done = _done(books, charge)
     if "return" in done:
         raise InputError("run", "its budget was given back meanwhile", "start it again")
     if "touch" in done:
         raise _TOUCHED
-    approvals.check(books, charge.run, approvals.PLAN)
+    approvals.check(db, charge.run, approvals.PLAN)
     ledger.touch(db, charge.run)
     return {}
 
 
-def _return(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
+def _return(db: Connection, done: Set[str], charge: Entry) -> dict[str, Any]:
     """Give back a charge that was not touched; the answer is empty. A charge given back before stays so.
 
     Raises:
         InputError: The charge was touched.
     """
-    done = _done(books, charge)
     if "touch" in done:
         raise InputError("run", "it may have read records, so that it stays charged", "make its release")
     if "return" not in done:
@@ -197,18 +191,18 @@ def _return(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:
     return {}
 
 
-def _cite(db: Connection, books: Books, charge: Entry) -> dict[str, Any]:  # noqa: ARG001
+def _cite(db: Connection, done: Set[str], charge: Entry) -> dict[str, Any]:  # noqa: ARG001
     """Return the digest of the charged plan under "spec", and what a release states of the ledger under "cited".
 
     Raises:
         InputError: The charge was not touched.
     """
-    if "touch" not in _done(books, charge):
+    if "touch" not in done:
         raise InputError("run", "by the ledger it read no record", "reserve its budget and touch it before it reads")
     return {"spec": charge.spec, "cited": balance.citation(charge.run)}
 
 
-_ACTS: Mapping[str, Callable[[Connection, Books, Entry], dict[str, Any]]] = {
+_ACTS: Mapping[str, Callable[[Connection, Set[str], Entry], dict[str, Any]]] = {
     "touch": _touch,
     "return": _return,
     "cite": _cite,

@@ -40,6 +40,8 @@ class Head:
         return f"{self.number} {self.hash}"
 
 
+EMPTY = Head()
+"""The end of a chain without entries."""
 _VARIABLE = "DPSYNTH_LEDGER_HEAD"
 _MAX_BYTES = 10_000
 
@@ -77,7 +79,7 @@ def begin() -> None:
     """Write the head of an empty chain, before the chain's first entry is committed."""
     private_directory(head_file().parent)
     with private_file(head_file()) as stream:
-        stream.write(_content(Head()))
+        stream.write(_content(EMPTY))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ have seen.
 from __future__ import annotations
 
 from dpsynth_core.planning.private_views import CHANGED, COMPARED, Look, ordered
-from dpsynth_core.store import audit_actions, chain, roles, rules
+from dpsynth_core.store import audit_actions, roles, rules, verified_books
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.home import now
@@ -29,7 +29,7 @@ def record(owner: str, project: str, look: Look) -> None:
     """
     with reading() as db:
         roles.check(db, owner, Act.LOOK)
-        rules.check_look(chain.entries_in(db))
+        rules.check_look(verified_books.unverified(db))
     if look in of(owner, project):
         return
     with transaction() as db:

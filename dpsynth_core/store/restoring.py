@@ -14,7 +14,7 @@ from dataclasses import astuple
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.foundation.reasons import check_reason
-from dpsynth_core.store import chain, database, dispatch, ledger_head, postgres, sealed_fingerprints
+from dpsynth_core.store import chain, database, dispatch, ledger_head, postgres, sealed_fingerprints, verified_books
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.faults import SERVER, BooksLost, StoreFault, explained
@@ -57,7 +57,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         accepted.append("its fingerprint.key was lost; files that were charged before are not recognised")
     with database.transaction() as db:
         _add(db, rescued)
-        accepted += [problem for problem in (chain.verify_in(db, ledger_head.read()).problem,) if problem]
+        accepted += [problem for problem in (verified_books.verify_in(db, ledger_head.read()).problem,) if problem]
         added = _add(db, export)
         if added:
             accepted.append(f"entries from an export: {added:,}")
@@ -66,6 +66,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         entries = chain.entries_in(db)
         note = f"{reason.strip()} (accepted: {'; '.join(accepted)})"
         entry = Entry(owner, "restore", note=note, accepted=chain.state(entries))
+        verified_books.forget()
         chain.insert(db, chain.linked(entry, database.head_of(db)))
         dispatch.end_charged(db)
         return database.head_of(db)

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import audit_actions, chain, projects, roles
+from dpsynth_core.store import audit_actions, projects, roles, verified_books
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
@@ -46,7 +46,7 @@ def state(owner: str, many: int) -> None:
         raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")
     with transaction() as db:
         roles.check(db, owner, Act.RETAIN)
-        chain.append(db, chain.whole_in(db), Entry(owner, KIND, note=f"{many} days"))
+        verified_books.add(db, Entry(owner, KIND, note=f"{many} days"))
 
 
 def expire() -> None:

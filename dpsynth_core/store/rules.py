@@ -7,7 +7,6 @@ it. A plan that breaks a rule is refused before its table is read. Without rules
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
@@ -18,12 +17,13 @@ from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import check_reason
 from dpsynth_core.planning.unit_spec import Part
-from dpsynth_core.store import chain, roles
+from dpsynth_core.store import roles, verified_books
 from dpsynth_core.store.chain import Entry
-from dpsynth_core.store.database import transaction
+from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.demands import RULES, newest_rules
 from dpsynth_core.store.faults import StoreFault, explained
 from dpsynth_core.store.home import home
+from dpsynth_core.store.ledger_books import Books
 from dpsynth_core.store.roles import Act
 
 if TYPE_CHECKING:
@@ -105,18 +105,18 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
     digest = sha256(content).hexdigest()
     with transaction() as db:
         roles.check(db, owner, Act.DEMAND)
-        books = chain.whole_in(db)
+        books = verified_books.current(db)
         with private_file(home() / NAME) as stream:
             stream.write(content)
-        chain.append(db, books, Entry(owner, KIND, spec=digest, note=reason.strip()))
+        verified_books.append(db, books, Entry(owner, KIND, spec=digest, note=reason.strip()))
     return digest
 
 
-def in_force(books: Sequence[Entry]) -> Rules:
+def in_force(books: Books) -> Rules:
     """Return the house rules in force; without any, rules that allow everything.
 
     Args:
-        books: The ledger's entries.
+        books: The ledger's books.
 
     Raises:
         StoreFault: The rules' file is missing, or not the one that the ledger names.
@@ -138,7 +138,8 @@ def check(spec: Spec) -> None:
         InputError: It breaks a rule; the first is named.
         StoreFault: The rules' file is missing, or not the one that the ledger names.
     """
-    rules = in_force(chain.entries())
+    with reading() as db:
+        rules = in_force(verified_books.unverified(db))
     check_price(rules, spec.budget.epsilon, spec.budget.delta, spec.unit.person_column)
     if rules.data is not None and spec.data.kind not in rules.data:
         raise _broken(f"tables are of the kinds {', '.join(rules.data)}, and this one is {spec.data.kind}")
@@ -171,11 +172,11 @@ def check_price(rules: Rules, epsilon: float, delta: float, person_column: str |
         raise _broken("each plan says which column tells people apart")
 
 
-def check_look(books: Sequence[Entry]) -> None:
+def check_look(books: Books) -> None:
     """Check that the house rules allow showing private records without noise.
 
     Args:
-        books: The ledger's entries.
+        books: The ledger's books.
 
     Raises:
         InputError: They do not.

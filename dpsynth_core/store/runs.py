@@ -28,7 +28,6 @@ from dpsynth_core.release.times import Times
 from dpsynth_core.store import (
     approvals,
     audit_actions,
-    chain,
     charging,
     dispatch,
     fingerprints,
@@ -255,7 +254,7 @@ def to_look_at(owner: str, run: str) -> Release:
     made = release(owner, run)
     with reading() as db:
         roles.check(db, owner, Act.DOWNLOAD)
-        approvals.check(chain.entries_in(db), run, approvals.RELEASE)
+        approvals.check(db, run, approvals.RELEASE)
     return made
 
 
@@ -329,7 +328,7 @@ def explain(owner: str, run: str, reason: str) -> None:
         problem = f"it has more than {MAX_REASON:,} characters, or some that are not seen"
         raise InputError("reason", problem, "shorten it, or type it anew")
     with transaction() as db:  # nobody approves it meanwhile
-        if approvals.is_approved(chain.entries_in(db), run, approvals.RELEASE):
+        if approvals.is_approved(db, run, approvals.RELEASE):
             raise InputError("reason", "a second person has approved the release as it is", "publish it as it is")
         releases.write_document(replace(kept, despite=paragraph), folder)
 

@@ -67,9 +67,11 @@ def earlier(plan: Plan) -> Path | None:
 
 def _run_of(made: Release) -> str | None:
     """Return the run that the ledger was charged for, or None if the ledger here does not know the entry."""
-    from dpsynth_core.store import chain  # loaded where a ledger is charged alone
+    from dpsynth_core.store import chain, database  # loaded where a ledger is charged alone
 
-    return next((entry.run for entry in chain.entries() if entry.hash == made.ledger["hash"]), None)
+    with database.reading() as db:
+        found = chain.entries_in(db, "WHERE number = ? AND hash = ?", made.ledger["entry"], made.ledger["hash"])
+    return found[0].run if found else None
 
 
 def _place(run: str, plan: Plan) -> Path:

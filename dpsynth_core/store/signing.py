@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation.private_files import made_once
-from dpsynth_core.store import accounts, chain
+from dpsynth_core.store import chain, verified_books
+from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import FIELD, StoreFault, explained
 from dpsynth_core.store.home import home
 from dpsynth_core.store.ledger import PlanDiffers
@@ -72,13 +73,16 @@ def _knows(cited: Mapping[str, Any], plan: str) -> bool:
         PlanDiffers: The entry names another plan.
         BooksLost: The ledger is not whole.
     """
-    books = chain.whole()
-    for entry in accounts.standing(books):
-        if (entry.number, entry.hash, entry.population) == (cited["entry"], cited["hash"], cited["population"]):
+    verified_books.read()
+    with reading() as db:
+        charges = chain.entries_in(db, "WHERE number = ? AND hash = ? AND kind = 'reserve'", cited["entry"], cited["hash"])
+        kinds = {entry.kind for charge in charges for entry in chain.entries_in(db, chain.OF_RUN, charge.run)}
+    for entry in charges if "return" not in kinds else ():
+        if entry.population == cited["population"]:
             if entry.spec != plan:
                 problem = f"it is another one than entry {entry.number} of the ledger was charged for"
                 raise PlanDiffers("release", f"its plan was changed: {problem}", "make the release anew")
-            return any(other.kind == "touch" and other.run == entry.run for other in books)
+            return "touch" in kinds
     return False
 
 

@@ -15,7 +15,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import approvals, chain, demands, dispatch, fingerprints, jobs, projects, recorded_views, sharing
+from dpsynth_core.store import approvals, demands, dispatch, fingerprints, jobs, projects, recorded_views, sharing, verified_books
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id
@@ -108,7 +108,8 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     expected = [found.seconds[p.setting] for p in sweep.points]
     workers = workers_at_once(found.memory_mb)
     name, private = new_id(), sweep.table == PRIVATE
-    books = chain.entries()
+    with reading() as db:
+        books = verified_books.unverified(db)
     if private and demands.newest_rules(books):
         raise InputError("rules of the house", "where there are any, nothing is tried on a private table", "try it on a simulated one")
     if private and approvals.PLAN in approvals.demanded(books, sweep.base.population):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.store import chain, roles
+from dpsynth_core.store import roles, verified_books
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading, transaction
@@ -67,7 +67,7 @@ def make(owner: str, name: str) -> str:
         if db.execute("SELECT COUNT(*) FROM tokens WHERE owner = ?", (owner,)).fetchone()[0] >= _MOST:
             raise InputError("token", f"you have {_MOST} already", "revoke one that is not used")
         db.execute("INSERT INTO tokens (hash, owner, name, created) VALUES (?, ?, ?, ?)", (_hash(token), owner, name.strip(), now()))
-        chain.append(db, chain.whole_in(db), Entry(owner, "token", note=_hash(token)[:8]))
+        verified_books.add(db, Entry(owner, "token", note=_hash(token)[:8]))
     return token
 
 
@@ -87,7 +87,7 @@ def revoke(owner: str, key: str) -> None:
         if row is None or row["owner"] != owner:
             roles.check(db, owner, Act.REVOKE)
         if db.execute("DELETE FROM tokens WHERE hash = ?", (key,)).rowcount:
-            chain.append(db, chain.whole_in(db), Entry(owner, "revoke", note=key[:8]))
+            verified_books.add(db, Entry(owner, "revoke", note=key[:8]))
 
 
 def listed(owner: str) -> tuple[Token, ...]:

@@ -22,7 +22,7 @@ from tests.patience import SECONDS
 from tests.specs import usual
 
 BOTH = ("test_chain", "test_ledger", "test_charging", "test_recorded_views", "test_projects", "test_queue", "test_rules", "test_runs",
-    "test_sharing", "test_signing", "test_sweeps", "test_worker",
+    "test_sharing", "test_signing", "test_sweeps", "test_verified_books", "test_worker",
     "test_charge_after_charge_killed_at_every_step_loses_none_that_was_acted_on")  # fmt: skip
 """Files and tests that run on SQLite and on PostgreSQL, but for those that are marked `sqlite`: they open its file."""
 

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dpsynth_core.store import auditing, balance, chain, database, ledger
+from dpsynth_core.store import auditing, balance, chain, database, ledger, verified_books
 from dpsynth_core.store.chain import COLUMNS, Entry, check_chain
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
@@ -69,8 +70,8 @@ def test_one_chain_holds_the_entries_of_every_owner() -> None:
     reserve("r2", 0.01)
     give_back("r2")
     assert [e.kind for e in chain.entries()] == ["population", "reserve", "reserve", "touch", "reserve", "return"]
-    assert chain.verify().ok
-    assert chain.verify().head == Head(6, chain.entries()[-1].hash)
+    assert verified_books.verify().ok
+    assert verified_books.verify().head == Head(6, chain.entries()[-1].hash)
 
 
 def test_verify_finds_every_kind_of_tampering() -> None:
@@ -105,7 +106,7 @@ def test_a_chain_that_was_altered_takes_no_further_charge(home: Path) -> None:
     """Less rho in an old entry would make room for a new one."""
     reserve("r1", 0.3)
     alter(home, "UPDATE ledger SET rho = 0.001 WHERE number = 2")
-    assert "entry 2 was altered" in chain.verify().problem
+    assert "entry 2 was altered" in verified_books.verify().problem
     error = refused(reserve, "r2", 0.3, kind=BooksLost, saying="entry 2 was altered")
     assert "ledger restore" in error.remedy
     assert len(chain.entries()) == 2
@@ -117,7 +118,7 @@ def test_what_would_not_read_as_it_was_written_is_never_written(fields: dict[str
     if os.environ.get("DPSYNTH_DATABASE") and "own_delta" in fields:
         with transaction() as db:
             ledger.reserve(db, "ann", replace(charge("r1", 0.01), **fields))  # which PostgreSQL keeps as it is
-        assert chain.verify().ok
+        assert verified_books.verify().ok
         return
     with pytest.raises(TypeError), transaction() as db:
         ledger.reserve(db, "ann", replace(charge("r1", 0.01), **fields))
@@ -181,25 +182,29 @@ def test_a_restore_vouches_for_what_is_before_it_and_for_nothing_else() -> None:
 def test_a_clock_that_goes_back_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain, "now", lambda: "2026-11-23T22:48:30.000+00:00")
     reserve("r1", 0.01)
-    assert chain.verify().set_back == ()
+    assert verified_books.verify().set_back == ()
     monkeypatch.setattr(chain, "now", lambda: "2025-10-19T22:48:30.000+00:00")
     monkeypatch.setattr(balance, "now", lambda: "2025-10-19T22:48:30.000+00:00")
     assert "behind entry 2 of the ledger, which is dated 2026-11-23T22:48:30 UTC" in balance.clock_problem()
     reserve("r2", 0.01)
     reserve("r3", 0.01)
     assert balance.clock_problem() == ""
-    assert chain.verify().set_back == (3,)
-    assert chain.verify().ok
+    assert verified_books.verify().set_back == (3,)
+    assert verified_books.verify().ok
     (note,) = [line for line in auditing.audit().lines if line.startswith("note: ")]
     assert "entry 3 is dated before the entry before it" in note
     assert check_chain(auditing.read(auditing.to_json(chain.entries()))).set_back == (3,)
+
+
+def end_of(books: Sequence[Entry]) -> Head:
+    return Head(books[-1].number, books[-1].hash)
 
 
 def forged(of: str, kind: str, **other: object) -> tuple[Entry, ...]:
     """The entries of now and one that follows them, with every hash right, as who has the database's password can write it."""
     books = chain.entries()
     entry = replace(next(entry for entry in books if entry.kind == "reserve" and entry.run == of), kind=kind, **other)
-    return (*books, chain.linked(entry, chain.end_of(books)))
+    return (*books, chain.linked(entry, end_of(books)))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +233,7 @@ def test_an_entry_that_breaks_a_rule_is_found_though_its_hash_is_right(of: str, 
         assert check_chain(allowed).ok
     books = forged(of, kind, **other)
     assert check_chain(books).problem == f"entry {len(books)} breaks the rules of charges"
-    accepted = chain.linked(Entry("local", "restore", note="why", accepted=chain.state(books)), chain.end_of(books))
+    accepted = chain.linked(Entry("local", "restore", note="why", accepted=chain.state(books)), end_of(books))
     assert check_chain((*books, accepted)).restored == 1
     assert check_chain((*books, accepted)).ok
 

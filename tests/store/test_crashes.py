@@ -16,7 +16,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.release import document
 from dpsynth_core.release.release import INTERRUPTED
-from dpsynth_core.store import auditing, balance, chain, dispatch, jobs, ledger, ledger_head, projects, runs, spools
+from dpsynth_core.store import auditing, balance, chain, dispatch, jobs, ledger, ledger_head, projects, runs, spools, verified_books
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.folders import new_id, run_folder
 from dpsynth_core.store.ledger import Charge
@@ -111,16 +111,16 @@ def test_charge_after_charge_killed_at_every_step_loses_none_that_was_acted_on(h
     step, status, lags = 0, -signal.SIGKILL, set()
     while status == -signal.SIGKILL:
         step += 1
-        before = chain.verify().head
+        before = verified_books.verify().head
         status = driver(home, "charge", "people", step)
         noted = ledger_head.read()
-        lags.add(chain.verify().head.number - (before if noted is None else noted).number)
+        lags.add(verified_books.verify().head.number - (before if noted is None else noted).number)
         assert not auditing.audit().problem
-        assert chain.verify().head.number >= before.number
+        assert verified_books.verify().head.number >= before.number
     assert status == 0
     assert lags == {0, 1}
     check_next_charge()
-    assert ledger_head.read() == chain.verify().head
+    assert ledger_head.read() == verified_books.verify().head
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import balance, chain, charging, database, ledger_head, projects
+from dpsynth_core.store import balance, chain, charging, database, ledger_head, projects, verified_books
 from dpsynth_core.store.faults import FIELD, StoreFault
 from tests.refusals import refused
 from tests.store.test_ledger import reserve
@@ -81,7 +81,7 @@ def test_a_store_that_cannot_be_written_says_why_and_charges_nothing(monkeypatch
     assert word in refused.problem
     assert refused.field == FIELD
     assert len(chain.entries()) == 2 + made
-    assert chain.verify().ok
+    assert verified_books.verify().ok
     reserve("after", 0.001)
 
 
@@ -144,7 +144,7 @@ def test_a_full_disk_at_the_last_moment_keeps_the_charge_and_says_nothing_wrong(
         patch.setattr(Path, "replace", full)
         reserve("r2", 0.001)
         assert ledger_head.read() == before
-    assert chain.verify().ok
+    assert verified_books.verify().ok
     reserve("r3", 0.001)
     assert balance.spent("people").releases == 3
     with closing(sqlite3.connect(database.home() / database.DATABASE)) as db:
@@ -159,7 +159,7 @@ def test_a_new_database_is_whole_where_sqlite_cannot_copy_its_log_into_it(home: 
         database.make()
     assert [path.name for path in home.iterdir()] == ["dpsynth.sqlite"]
     reserve("r1", 0.001)
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_a_database_that_could_not_be_made_leaves_nothing_behind(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

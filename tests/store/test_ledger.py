@@ -19,7 +19,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from, rho_from
-from dpsynth_core.store import balance, chain, charging, ledger, sealed_fingerprints
+from dpsynth_core.store import balance, chain, charging, ledger, sealed_fingerprints, verified_books
 from dpsynth_core.store.accounts import CapExceeded, UnitDiffers
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.ledger import Charge
@@ -199,7 +199,7 @@ def test_steps_with_a_delta_of_their_own_leave_less_of_the_caps() -> None:
     assert account.rho == pytest.approx(0.02)
     assert account.cap_rho == pytest.approx(rho_from(10.0, 6e-10))
     assert account.epsilon == pytest.approx(epsilon_from(0.02, 6e-10))
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_steps_whose_delta_the_cap_cannot_hold_are_refused_and_a_return_gives_it_back() -> None:
@@ -208,7 +208,7 @@ def test_steps_whose_delta_the_cap_cannot_hold_are_refused_and_a_return_gives_it
     give_back("r1")
     own("r2", 0.01, 6e-10)
     assert balance.spent("people").cap_rho == pytest.approx(rho_from(10.0, 4e-10))
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def gaussian(run: str, epsilon: float) -> None:
@@ -225,7 +225,7 @@ def test_a_run_of_epsilon_one_under_gdp_fits_an_empty_account_of_epsilon_one_and
     assert account.accountant is GDP
     assert account.epsilon == pytest.approx(1.0, rel=1e-9)
     refused(gaussian, "r2", 0.01, kind=CapExceeded)
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_charges_of_both_accountants_are_added_up_in_zcdp() -> None:
@@ -304,7 +304,7 @@ def test_owners_who_charge_one_population_share_its_cap() -> None:
         refused(reserve, f"{owner} again", third, owner=owner, kind=CapExceeded)
     assert balance.spent("people").releases == 3
     assert balance.populations() == ("people",)
-    assert chain.verify().head.number == 4
+    assert verified_books.verify().head.number == 4
 
 
 def test_the_ledger_says_who_charged_and_holds_no_name_of_a_project() -> None:
@@ -433,8 +433,8 @@ def test_racing_processes_never_overspend_nor_underspend() -> None:
     won = [int(racer.communicate(timeout=SECONDS)[0]) for racer in racers]
     assert sum(won) == 37
     assert balance.spent("people").rho == pytest.approx(37 * rho)
-    assert chain.verify().ok
-    assert chain.verify().head.number == 38
+    assert verified_books.verify().ok
+    assert verified_books.verify().head.number == 38
 
 
 def test_as_many_more_releases_fit_as_are_said_to_fit() -> None:

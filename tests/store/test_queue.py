@@ -13,7 +13,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.store import approvals, chain, dispatch, jobs, ledger, projects, runs
+from dpsynth_core.store import approvals, chain, dispatch, jobs, ledger, projects, runs, verified_books
 from dpsynth_core.store.database import transaction
 from tests.patience import SECONDS
 from tests.refusals import refused
@@ -165,7 +165,7 @@ def test_the_books_are_read_once_for_all_plans_that_wait(
     approvals.demand("ann", "people", ["plan"])
     for person in ("ann", "ben", "eve"):
         submit(person)
-    read, real = [], chain.entries_in
-    monkeypatch.setattr(chain, "entries_in", lambda db: read.append(db) or real(db))
+    read, real = [], verified_books.unverified
+    monkeypatch.setattr(verified_books, "unverified", lambda db: read.append(db) or real(db))
     dispatch.pump()
     assert (len(read), no_workers) == (1, [])

@@ -28,6 +28,7 @@ from dpsynth_core.store import (
     sharing,
     spools,
     sweeps,
+    verified_books,
 )
 from dpsynth_core.store import audit_actions as store_acts
 from dpsynth_core.store.database import transaction
@@ -81,7 +82,7 @@ def test_who_is_named_works_on_it_and_nobody_else_and_no_longer_than_named(proje
     assert runs.get("ann", run).owner == "ann"
     assert acts("share") == [("ann", f"project {project} with ben"), ("ann", f"project {project} no longer with ben")]
     assert [entry.curator for entry in chain.entries() if entry.kind == "reserve"] == ["ben"]
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_only_the_owner_deletes_what_was_started_in_a_project(project: str, make_spec: Make) -> None:
@@ -99,11 +100,11 @@ def test_only_the_owner_deletes_what_was_started_in_a_project(project: str, make
 
 
 def test_the_chain_is_verified_once_for_all_who_are_named(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    verified, real = [], chain.whole_in
-    monkeypatch.setattr(chain, "whole_in", lambda db: verified.append(db) or real(db))
+    verified, real = [], verified_books.current
+    monkeypatch.setattr(verified_books, "current", lambda db: verified.append(db) or real(db))
     sharing.share("ann", project, ["ben", "eve"])
     assert (len(verified), len(acts("share"))) == (1, 2)
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_what_is_taken_over_is_the_others_with_its_runs(project: str, make_spec: Make) -> None:
@@ -321,7 +322,7 @@ def test_after_the_days_an_administrator_stated_nothing_is_left_of_a_project(pro
     assert [one.id for one in (*projects.list("ann"), *projects.list("ben"))] == [kept]
     assert acts("retention", "delete") == [("ann", "30 days"), ("ann", f"project {project}, after 30 days")]
     assert [entry.kind for entry in chain.entries() if entry.run == run] == ["reserve", "return"], "the ledger keeps its charges"
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 def test_an_upload_goes_after_its_days_though_its_project_is_in_use(project: str, home: Path) -> None:

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from dpsynth_core.privacy.accountant import GDP, ZCDP, Accountant
-from dpsynth_core.store import approvals, balance, chain, database, ledger, ledger_api, restoring, roles, rules, tokens
+from dpsynth_core.store import approvals, balance, chain, database, ledger, ledger_api, restoring, roles, rules, tokens, verified_books
 from dpsynth_core.store.home import LOCAL_OWNER, now
 from dpsynth_core.store.roles import Role
 from dpsynth_core.web.ledger import programs
@@ -70,7 +70,7 @@ def test_a_charge_is_reserved_touched_and_cited_in_the_persons_name() -> None:
     entries = [(entry.curator, entry.kind) for entry in chain.entries()]
     assert entries == [(LOCAL_OWNER, "population"), ("ann", "token"), ("ann", "reserve"), ("ann", "touch")]
     assert balance.spent(PEOPLE).rho == PRICE
-    assert chain.verify().ok
+    assert verified_books.verify().ok
 
 
 OTHER_UNIT = {"relation": "replace", "person_column": "person", "max_rows_per_person": 5}

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.store import accounts, approvals, auditing, balance, chain, ledger, roles, runs, signing
+from dpsynth_core.store import accounts, approvals, auditing, balance, chain, ledger, roles, runs, signing, verified_books
 from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.store.ledger_books import Books
 from dpsynth_core.store.roles import Act
 from dpsynth_core.web.ledger import office_view
 from dpsynth_core.web.shell import frame, numbers, refusals, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
+_AT_ONCE = 10
+"""Largest number of accounts on the page."""
 _KINDS = {
     "population": "population opened, with its limit",
     "cap": "limit changed",
@@ -50,22 +55,36 @@ def charges(owner: str) -> None:
     if not names:
         st.info("Nothing is charged yet. The first run, or the Data page, opens a population.", icon=":material/receipt_long:")
         return
-    books, may_change = chain.entries(), roles.may(owner, Act.CAP)
+    may_change = roles.may(owner, Act.CAP)
     if _whole():
-        for number, spent in enumerate(balance.spent_by_all()):
+        books = verified_books.read()
+        for number, spent in enumerate(balance.spent_by_all(_shown(names))):
             with st.container(border=True, key=f"population_{number}"):
                 _account(owner, spent, books, may_change)
-    _entries(owner, names, books)
+    _entries(owner, names)
     with frame.card("Key that signs releases", Zone.RELEASED):
         st.code(signing.public_key(), language=None)
         st.caption("Announce it apart from the bundles, where recipients look for it. The page Verify then recognizes your bundles.")
 
 
+def _shown(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the populations whose accounts are drawn; where there are many, the reader chooses."""
+    if len(names) <= _AT_ONCE:
+        return names
+    help = f"There are {len(names):,}. Without a choice, you see the {_AT_ONCE} that were opened last."
+    look: dict[str, Any] = {"format_func": one_line, "placeholder": f"the {_AT_ONCE} opened last", "max_selections": _AT_ONCE}
+    chosen = st.multiselect("Accounts of populations", names, key="ledger_accounts", help=help, **look)
+    return tuple(chosen) or names[-_AT_ONCE:]
+
+
 def _whole() -> bool:
-    verdict = chain.verify()
+    verdict = verified_books.standing()
+    if verdict.checked and st.button("Check every entry now", icon=":material/fact_check:"):
+        verdict = verified_books.verify()
     if verdict.ok:
         kept = f"Keep this code elsewhere to prove that later: `{verdict.head.hash[:16]}`."
-        st.success(f"The record of {verdict.head.number:,} entries is complete and unaltered. {kept}", icon=":material/link:")
+        when = f" The newest entries were checked now, all of them at {_moment(verdict.checked)} UTC." if verdict.checked else ""
+        st.success(f"The record of {verdict.head.number:,} entries is complete and unaltered.{when} {kept}", icon=":material/link:")
     else:
         st.error(
             f"The chain is broken: {literal(verdict.problem)}. So no sums are shown, and no run is charged until the person who "
@@ -82,7 +101,7 @@ def _whole() -> bool:
     return verdict.ok
 
 
-def _account(owner: str, account: Spent, books: Sequence[Entry], may_change: bool) -> None:
+def _account(owner: str, account: Spent, books: Books, may_change: bool) -> None:
     st.markdown(f"#### {literal(account.population)}")
     average = balance.times_more(account.remaining_rho, account.rho / account.releases) if account.releases else 0
     fitting = f"; about {average:,} more releases like those before fit" if account.releases else ""
@@ -117,10 +136,14 @@ def _change_cap(owner: str, account: Spent) -> None:
     st.rerun()
 
 
-def _entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None:
+def _entries(owner: str, names: tuple[str, ...]) -> None:
     with frame.card("Entries", Zone.RELEASED, "The newest entry comes first."):
         picked = st.multiselect("Populations", names, format_func=one_line, placeholder="all", key="ledger_populations")
-        chosen_entries = [entry for entry in reversed(books) if not picked or entry.population in picked]
+        count, chosen_entries = auditing.newest_entries(picked)
+        if count > auditing.PAGE:
+            pages = math.ceil(count / auditing.PAGE)
+            page = st.number_input(f"Page, of {pages:,}", 1, pages, key=f"ledger_page_{pages}")
+            _, chosen_entries = auditing.newest_entries(picked, page)
         columns = {
             "ρ": st.column_config.TextColumn(help="The entry adds this to the loss, or takes it back."),
             "ε": st.column_config.NumberColumn(format="%.4g"),
@@ -137,11 +160,16 @@ def _entries(owner: str, names: tuple[str, ...], books: Sequence[Entry]) -> None
         st.caption("Anyone can check the JSON export: every hash covers the entry and the hash before it.")
 
 
-def _table(entries: list[Entry], owner: str) -> pd.DataFrame:
+def _moment(at: str) -> str:
+    """Return a date and time of the store as people read it."""
+    return at[:19].replace("T", " ")
+
+
+def _table(entries: Sequence[Entry], owner: str) -> pd.DataFrame:
     names, people = {run.id: run.spec.name for run in runs.list(owner)}, {LOCAL_OWNER: "who runs the server", **roles.names()}
     columns = {
         "number": [e.number for e in entries],
-        "at (UTC)": [e.at[:19].replace("T", " ") for e in entries],
+        "at (UTC)": [_moment(e.at) for e in entries],
         "population": [e.population for e in entries],
         "what": [_KINDS[e.kind] for e in entries],
         "ρ": [f"{e.rho:+.6f}" if e.kind in ("reserve", "return") else "" for e in entries],

@@ -20,6 +20,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,13 +35,15 @@ from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
-from dpsynth_core.store import access_token, dispatch, faults, home, retention
+from dpsynth_core.store import access_token, dispatch, faults, home, retention, verified_books
 from dpsynth_core.web.shell import brand, health
 from dpsynth_core.web.shell.door import address, connections, doors, personal
 from dpsynth_core.web.shell.door.connections import Patient
 from dpsynth_core.web.shell.door.doors import Guard
 
 _PUMP_SECONDS, _EXPIRE_SECONDS, _STEADY_SECONDS = 2.0, 3600.0, 60.0
+_CHECK_SECONDS = 20 * 3600.0
+"""Age of the last full check of the ledger at which the server makes the next, before a charge would have to."""
 
 # Streamlit's page needs one inline script and inline styles; Vega compiles expressions, hence 'unsafe-eval'. Nothing may come from
 # or go to another host, and no other page may frame this one.
@@ -202,6 +205,7 @@ async def _expire_forever() -> None:
         await asyncio.sleep(_EXPIRE_SECONDS)
         if abs(time.time() - time.monotonic() - ahead) < _STEADY_SECONDS:
             await _attempt(retention.expire, "what is older than an administrator allows could not be deleted")
+        await _attempt(partial(verified_books.check_if_due, _CHECK_SECONDS), "the ledger is not whole, or could not be checked")
 
 
 async def _pump_once() -> None:
