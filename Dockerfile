@@ -44,7 +44,7 @@ EXPOSE 8501
 
 # Streamlit's own endpoint; the slim image has Python and no curl.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/health', timeout=4)"]
 
 STOPSIGNAL SIGTERM
 

@@ -11,6 +11,9 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -27,6 +30,12 @@ _MAKING = 4_931_772
 _WAITING: list[tuple[tuple[str, int], Any]] = []
 _MOST_WAITING = 4
 """Largest number of connections kept open for later transactions, with their address and process."""
+_SILENT_SECONDS, _SOON_SECONDS = 120.0, 5.0
+"""Longest wait for the answer to a statement, which the server itself ends earlier, and to the question whether it is still there."""
+_WAITED_FOR: dict[Any, float] = {}
+"""Connections that wait for an answer, with the monotonic time until which they may."""
+_WATCHMEN = set[int]()
+"""Processes that have a thread which ends waits: a child has its parent's memory, and none of its threads."""
 _HERE = "SELECT set_config('search_path', relnamespace::regnamespace::text, true) FROM pg_class WHERE oid = to_regclass('ledger');"
 """Statement that sets the search path to the schema of the tables alone, regardless of the settings of role and database."""
 _WRITE = f"""
@@ -34,13 +43,15 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = 
 LOCK TABLE ledger IN SHARE ROW EXCLUSIVE MODE; {_HERE} {NEWEST}
 """
 _SETTINGS = """
-SET extra_float_digits = 1; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET row_security = off;
+SET extra_float_digits = 1; SET row_security = off; SET statement_timeout = '90s'; SET lock_timeout = '30s';
+SET idle_in_transaction_session_timeout = '10min';
 SET quote_all_identifiers = off; SELECT (pg_catalog.current_schemas(true))[1] = 'pg_catalog', EXISTS (
     SELECT FROM pg_namespace, aclexplode(nspacl) WHERE nspname = ANY (current_schemas(false)) AND privilege_type = 'CREATE'
     AND grantee NOT IN (nspowner, (SELECT oid FROM pg_roles WHERE rolname = current_user)))
 """
-"""Statements that fix what role and database may have set: every digit of a number is read, no pause ends a transaction, and hidden rows
-are an error. The last query tells whether the server's own names come first, and whether others may create more.
+"""Statements that fix what role and database may have set: every digit of a number is read, and hidden rows are an error. A statement,
+a wait for a lock and a pause within a transaction end in time, so that neither this program nor others wait for ever. The last query tells
+whether the server's own names come first, and whether others may create more.
 """
 _MARK = "SELECT (SELECT obj_description(oid, 'pg_class') FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid))"
 """Query for the mark of the tables' version. It searches the catalogue instead of calling to_regclass, because a session remembers that a
@@ -110,6 +121,7 @@ _SAID = {
     "2BP01": ("a view or key of another program hangs on its tables", "drop that, and make it again afterwards"),
     "42501": ("its server does not let this program do that", "let its role own the database"),
     "3F000": ("its search_path names no schema", "set it back for the role and the database"),
+    "57014": ("its server took more than 90 seconds for one statement", "see what else it does, and try again"),
     "55P03": ("another program holds its database for half a minute", "end that, and try again"),
 }
 _BEFORE_OURS = ("its search_path puts other names before the server's own", "set it back for the role and the database")
@@ -201,7 +213,7 @@ class Connection:
             StoreFault: The server refuses or cannot be reached. InDoubt if it was lost during a
                 commit and cannot be asked.
         """
-        with self._explained():
+        with self._explained(), _answering(self._raw):
             if sql == "COMMIT":
                 return self._commit()
             cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), _kept(parameters) or None)
@@ -211,7 +223,7 @@ class Connection:
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
         """Run a translated statement once for each sequence of values. Raises StoreFault."""
-        with self._explained(), self._raw.cursor() as cursor:
+        with self._explained(), _answering(self._raw), self._raw.cursor() as cursor:
             cursor.executemany(_translated(sql), parameters)
             return cursor
 
@@ -220,7 +232,7 @@ class Connection:
 
         It is closed instead if it is not usable or `_MOST_WAITING` connections are kept already.
         """
-        with suppress(Exception):
+        with suppress(Exception), _answering(self._raw):
             self._raw.rollback()
         if self._raw.info.transaction_status or len(_WAITING) >= _MOST_WAITING:  # it was lost, or a signal ended a statement
             self._raw.close()
@@ -238,7 +250,7 @@ class Connection:
 
     def read_mark(self) -> str | None:
         """Return the comment that marks the version of this program's tables; None without tables or comment."""
-        with self._explained():
+        with self._explained(), _answering(self._raw):
             mark: str | None = self._raw.execute(_MARK).fetchone()[0]
             return mark
 
@@ -308,10 +320,12 @@ def _opened() -> Any:
         if process == os.getpid():  # a child may not use, nor close, its parent's
             with suppress(psycopg.Error):
                 if place == address():
-                    raw.execute("SELECT 1")
+                    with _answering(raw, _SOON_SECONDS):
+                        raw.execute("SELECT 1")
                     return raw
             raw.close()
     settings: Any = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "application_name": "dpsynth", "client_encoding": "utf8"}
+    settings |= {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
     raw = psycopg.connect(address(), autocommit=True, row_factory=_rows, prepare_threshold=None, **settings)
     if raw.info.parameter_status("server_encoding") != "UTF8":
         raw.close()
@@ -323,6 +337,38 @@ def _opened() -> Any:
         raw.close()
         raise StoreFault(SERVER, *(_BEFORE_OURS if not own_first else _BY_OTHERS))
     return raw
+
+
+@contextmanager
+def _answering(raw: Any, seconds: float | None = None) -> Iterator[None]:
+    """End the connection if the body waits longer for the server, as for one that is frozen or behind a cut network.
+
+    Args:
+        raw: The connection of psycopg.
+        seconds: The longest wait; None for `_SILENT_SECONDS`.
+    """
+    if os.getpid() not in _WATCHMEN:
+        _WATCHMEN.add(os.getpid())
+        threading.Thread(target=_watch, daemon=True).start()
+    before = _WAITED_FOR.get(raw)
+    _WAITED_FOR[raw] = time.monotonic() + (_SILENT_SECONDS if seconds is None else seconds)
+    try:
+        yield
+    finally:
+        if before is None:
+            _WAITED_FOR.pop(raw, None)
+        else:
+            _WAITED_FOR[raw] = before
+
+
+def _watch() -> None:
+    """Shut the sockets of connections whose server is silent for too long; what waits for them then fails."""
+    while True:
+        time.sleep(0.5)
+        for raw, due in list(_WAITED_FOR.items()):
+            if time.monotonic() > due:
+                with suppress(Exception), socket.socket(fileno=os.dup(raw.fileno())) as line:
+                    line.shutdown(socket.SHUT_RDWR)
 
 
 def _is_kept(written: _Row) -> bool | None:

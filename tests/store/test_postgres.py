@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -587,3 +589,35 @@ def test_a_dump_that_is_put_back_is_noticed_and_cannot_undo_a_charge(server: str
     reserve("r3", 0.01)
     with database.reading() as db:
         assert database.damage(db) == ""
+
+
+@pytest.mark.usefixtures("server")
+def test_a_server_that_says_nothing_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process is stopped, as behind a cut network: neither an answer nor the end of the connection comes."""
+    reserve("r1", 0.01)
+    monkeypatch.setattr(store, "_SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(store, "_SOON_SECONDS", 1.0)
+    with frozen(), pytest.raises(StoreFault, match="does not answer"), database.reading() as db, frozen(db):
+        db.execute("SELECT 1")
+    with frozen():
+        reserve("r2", 0.01)  # by another connection than the one that was kept
+    assert [entry.run for entry in chain.entries()] == ["", "r1", "r2"]
+
+
+@contextmanager
+def frozen(db: Any = None) -> Iterator[None]:
+    """Stop the server's process of a connection, by default of the one that is kept for later use, until the end of the block."""
+    with nullcontext(db) if db else database.reading() as asked:
+        (backend,) = asked.execute("SELECT pg_backend_pid()").fetchone()
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(backend, signal.SIGCONT)
+
+
+@pytest.mark.usefixtures("server")
+def test_statements_locks_and_pauses_have_limits() -> None:
+    limits = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+    with database.reading() as db:
+        assert [db.execute(f"SHOW {name}").fetchone()[0] for name in limits] == ["90s", "30s", "10min"]
