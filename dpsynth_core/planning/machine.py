@@ -5,11 +5,11 @@ Mechanisms forecast themselves (`Mechanism.forecast`); this module adds what eve
 
 from __future__ import annotations
 
-import os
 import resource
 from contextlib import suppress
 from pathlib import Path
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
@@ -60,9 +60,12 @@ def most_seconds(plan: Plan) -> float:
     """Return the limit of a run's processor time in seconds: one hour plus ten times the forecast.
 
     The environment variable `DPSYNTH_RUN_HOURS`, a whole number of hours, replaces it.
+
+    Raises:
+        InputError: The variable is no such number.
     """
-    text = os.environ.get("DPSYNTH_RUN_HOURS", "")
-    return 3600 * (float(text) if text.isdigit() and int(text) > 0 else 1 + 10 * _seconds(plan) / 3600)
+    hours = settings.number(settings.RUN_HOURS)
+    return 3600.0 * hours if hours is not None else 3600 + 10 * _seconds(plan)
 
 
 def needed_mb(plan: Plan) -> float:

@@ -8,7 +8,6 @@ A job that a command or a Python program runs in its own process is not dispatch
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.planning import machine
 from dpsynth_core.store import approvals, jobs, processes, roles, verified_books
 from dpsynth_core.store.connection import Connection, Row
@@ -143,8 +143,7 @@ def pump() -> None:
     """Judge the workers by their processes, then start workers for waiting jobs as far as memory and `DPSYNTH_CONCURRENT_RUNS` allow."""
     with transaction() as db:
         jobs.reconcile(db)
-    text = os.environ.get("DPSYNTH_CONCURRENT_RUNS", "1")  # how many runs may work at the same time
-    at_once = int(text) if text.isdigit() and int(text) > 0 else 1
+    at_once = settings.number(settings.CONCURRENT_RUNS) or 1
     while True:
         with transaction() as db:
             job = _start_next(db, at_once)

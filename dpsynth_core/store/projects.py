@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeVar
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.private_files import private_directory, private_file, sync
 from dpsynth_core.planning.private_views import Look
@@ -273,12 +274,12 @@ def _left(owner: str, projects: Iterable[str], but: Path) -> float:
         projects: Ids of all projects of the person.
         but: Path of a file that is replaced, and not counted.
     """
-    text = os.environ.get("DPSYNTH_UPLOADS_GB", "")
-    if owner == LOCAL_OWNER and not text:
+    most = settings.number(settings.UPLOADS_GB)
+    if owner == LOCAL_OWNER and most is None:
         return math.inf
     places = (project_folder(project) / shelf for project in projects for shelf in SHELVES)
     kept = sum(path.stat().st_size for place in places if place.is_dir() for path in place.iterdir() if path != but)
-    return (int(text) if text.isdigit() else QUOTA_GB) * 1e9 - kept
+    return (most or QUOTA_GB) * 1e9 - kept
 
 
 def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:

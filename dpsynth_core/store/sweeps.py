@@ -7,10 +7,10 @@ or of the machine.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.planning import machine
@@ -204,9 +204,8 @@ def workers_at_once(memory_mb: float) -> int:
     Args:
         memory_mb: Forecast memory of one trial in MB.
     """
-    text = os.environ.get("DPSYNTH_SWEEP_WORKERS", "")
-    if text.isdigit() and int(text) > 0:
-        return int(text)
+    if (stated := settings.number(settings.SWEEP_WORKERS)) is not None:
+        return stated
     free = machine.free_mb()
     return max(1, available() if free is None else min(available(), int(machine.MEMORY_SHARE * free / max(1.0, memory_mb))))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import interrupts, settings
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
@@ -157,7 +157,7 @@ def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path
     monkeypatch.setattr(session, "only_this_machine", lambda: False)
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
     assert not [way for way in field(app, "button_group", ":wizard.way").options if "database" in str(way)]
-    monkeypatch.setenv(project_table.ROOTS, str(tmp_path))
+    monkeypatch.setenv(settings.DATA_ROOTS, str(tmp_path))
     assert database_view.catalogue(people, only_this_machine=True) == ["adults", "people"]
     refused(database_view.catalogue, "postgresql://host/db", only_this_machine=True, saying="may not be opened")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.sources.locations import Remote
@@ -118,7 +119,7 @@ def test_a_shared_server_opens_only_the_folders_named_for_it(tmp_path: Path, pro
         (tmp_path / folder / "people.csv").write_bytes(CSV)
     (tmp_path / "open" / "link.csv").symlink_to(tmp_path / "closed" / "people.csv")
     refused(project_table.from_path, str(tmp_path / "open" / "people.csv"), only_this_machine=False, saying="may not be opened")
-    monkeypatch.setenv(project_table.ROOTS, str(tmp_path / "open"))
+    monkeypatch.setenv(settings.DATA_ROOTS, str(tmp_path / "open"))
     assert project_table.from_path(str(tmp_path / "open" / "people.csv"), only_this_machine=False).label == "people.csv"
     for escape in ("closed/people.csv", "open/../closed/people.csv", "open/link.csv"):
         refused(project_table.from_path, str(tmp_path / escape), only_this_machine=False, saying="may not be opened")

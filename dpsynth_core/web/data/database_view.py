@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.sources.databases import connect
@@ -173,7 +174,7 @@ def _check_allowed(place: Address, only_this_machine: bool) -> None:
     Databases are opened with the accounts of the person who runs this server, so only that person
     may do it. Files of DPSYNTH_HOME are refused.
     """
-    if not only_this_machine or (os.environ.get(project_table.ROOTS) and not place.is_file):
+    if not only_this_machine or (os.environ.get(settings.DATA_ROOTS) and not place.is_file):
         raise InputError("data.path", "databases may not be opened from this page", "upload the table, or ask who runs this server")
     if place.is_file:
         if not Path(place.place).is_absolute():

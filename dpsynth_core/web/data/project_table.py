@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
+from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
@@ -43,8 +44,6 @@ from dpsynth_core.web.shell.document import Draft
 
 PREVIEW_ROWS = 8
 DEMO_LABEL = "Simulated people"
-ROOTS = "DPSYNTH_DATA_ROOTS"
-"""Environment variable: folders (separated as in PATH) from which tables may be opened by path where others can reach the server."""
 
 DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
 ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
@@ -111,7 +110,7 @@ def from_path(text: str, only_this_machine: bool) -> Table:
         raise InputError("path", "this is a database", "choose “A database” above")
     if is_uri(shown):
         # of an object store, with the credentials of the person who runs this server: so for that person alone
-        if not only_this_machine or os.environ.get(ROOTS):
+        if not only_this_machine or os.environ.get(settings.DATA_ROOTS):
             raise InputError("path", "addresses may not be opened from this page", "upload the table, or ask who runs this server")
         return _inspect(located(shown), "path")
     path = Path(shown).expanduser()
@@ -410,14 +409,14 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 def check_place(path: Path, only_this_machine: bool) -> None:
     """Raise InputError if a path may not be opened from the page.
 
-    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `ROOTS`. Without
+    Refused are places in or around DPSYNTH_HOME, and places outside the folders in `settings.DATA_ROOTS`. Without
     these folders, paths may only be opened on a server that only the person who runs it can use.
 
     Args:
         path: The path, resolved.
         only_this_machine: Whether the only user is the person who runs the server.
     """
-    roots = [Path(root).resolve() for root in os.environ.get(ROOTS, "").split(os.pathsep) if root]
+    roots = [root.resolve() for root in settings.data_roots()]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine
     store = home.home().resolve()
     if not allowed or path.is_relative_to(store) or store.is_relative_to(path):

@@ -31,7 +31,7 @@ from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core import web
-from dpsynth_core.foundation import sandbox
+from dpsynth_core.foundation import sandbox, settings
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -97,8 +97,11 @@ MIDDLEWARE = [Middleware(Harden), Middleware(Patient), Middleware(Guard)]
 
 
 def check_settings() -> None:
-    """End the program with a message of one line if its settings would let strangers in."""
+    """End the program with a message of one line if its settings cannot be used, or would let strangers in."""
     try:
+        for variable in settings.NUMBERS:
+            settings.number(variable)
+        settings.data_roots()
         connections.put_in_place()
         doors.chosen()
     except InputError as error:

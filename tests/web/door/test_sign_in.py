@@ -306,10 +306,43 @@ def test_a_server_that_other_machines_reach_starts_with_sign_in_alone(
         with pytest.raises(SystemExit, match=r"does not start\. sign-in: other machines may reach this server"):
             security.check_settings()
         assert not (installation / "home").exists(), "not even a token was made"
+    monkeypatch.delenv("DPSYNTH_URL")
     write(installation)
     doors.chosen.cache_clear()
     secrets_singleton._reset()
     assert not doors.chosen().one_person
+
+
+@pytest.mark.parametrize(
+    ("changes", "own", "saying"),
+    [
+        ({"cookie_secret": 12345678901234567890123456789012}, "", "cookie_secret: it is no text"),
+        ({}, "roles = []", "roles.*it is no section"),
+        ({}, 'roles = "x"', "roles.*it is no section"),
+    ],
+)
+def test_settings_of_another_type_are_refused_in_a_line(installation: Path, changes: dict[str, Any], own: str, saying: str) -> None:
+    write(installation, own=own, **changes)
+    with pytest.raises(SystemExit, match=rf"does not start\. secrets.toml, {saying}" if changes else saying):
+        security.check_settings()
+
+
+def test_a_section_that_is_a_text_is_refused(installation: Path) -> None:
+    write(installation)
+    text = (installation / "secrets.toml").read_text(encoding="utf-8").partition("[dpsynth]")[0]
+    (installation / "secrets.toml").write_text(f'dpsynth = "x"\n{text}', encoding="utf-8")
+    with pytest.raises(SystemExit, match="dpsynth: it is no section"):
+        security.check_settings()
+
+
+def test_an_address_that_is_not_where_people_are_sent_is_refused(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(installation)
+    monkeypatch.setenv("DPSYNTH_URL", "https://elsewhere.example.org")
+    with pytest.raises(SystemExit, match=r"DPSYNTH_URL: it is another address than https://studio.example.org"):
+        security.check_settings()
+    monkeypatch.setenv("DPSYNTH_URL", ORIGIN)
+    doors.chosen.cache_clear()
+    security.check_settings()
 
 
 def test_an_address_that_the_provider_has_not_checked_names_nobody(installation: Path) -> None:

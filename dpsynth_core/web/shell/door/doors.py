@@ -53,7 +53,11 @@ def chosen() -> Door:
     if not signing_in and not address.for_one_person():
         raise InputError("sign-in", "other machines may reach this server, and it is not set up", _FOR_OTHERS)
     door: Door = sign_in.from_secrets() if signing_in else Personal()
-    address.answer_to(address.configured() or door.origin(""))
+    stated = address.configured()
+    if stated and isinstance(door, SignIn) and stated != door.origin(""):
+        problem = f"it is another address than {door.origin('')}, which redirect_uri in secrets.toml names"
+        raise InputError(address.VARIABLE, problem, "write the same, or leave it out")
+    address.answer_to(stated or door.origin(""))
     return door
 
 
