@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -20,7 +21,7 @@ from websockets.typing import Origin, Subprotocol
 
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.store import dispatch, retention
-from dpsynth_core.web.shell import security
+from dpsynth_core.web.shell import descriptors, security
 from dpsynth_core.web.shell.door import doors
 from tests.patience import SECONDS
 from tests.servers import serving
@@ -44,6 +45,36 @@ def test_every_answer_carries_the_headers_once() -> None:
         assert policy.startswith("default-src 'none'" if path == "/" else "default-src 'self'")
         for elsewhere in ("http:", "https:", "*"):
             assert elsewhere not in policy
+
+
+@pytest.mark.parametrize("https", [True, False])
+def test_by_https_every_cookie_is_for_https_alone_and_so_is_the_server(https: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit sets its cookie of the sign-in without Secure."""
+    monkeypatch.setenv("DPSYNTH_URL", f"http{'s' * https}://localhost:9000")
+    cookies = [b"_streamlit_user=x; HttpOnly; SameSite=lax", b"ours=y; SeCure; HttpOnly"]
+    sent: list[Any] = []
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"Set-Cookie", cookie) for cookie in cookies]})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(security.Harden(app)({"type": "http"}, None, send))  # type: ignore[arg-type]
+    headers = sent[0]["headers"]
+    assert [value for name, value in headers if name == b"Set-Cookie"] == [cookies[0] + b"; Secure" * https, cookies[1]]
+    assert ((b"strict-transport-security", b"max-age=31536000") in headers) == https
+
+
+def test_a_thousand_tabs_fit_or_the_start_says_how_many_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: (1024, 524_288))
+    monkeypatch.setattr(descriptors.resource, "setrlimit", lambda _, both: limits.append(both))
+    assert descriptors.make_room() == ""
+    assert limits == [(65_536, 524_288)]
+    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: (1024, 1024))
+    assert "room for 192 browser tabs (ulimit -n: 1,024)" in descriptors.make_room()
+    assert len(limits) == 1
 
 
 def test_the_server_does_not_start_when_its_door_cannot_be_shut(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.store import access_token, dispatch, faults, home, retention, verified_books
-from dpsynth_core.web.shell import brand, health
+from dpsynth_core.web.shell import brand, descriptors, health
 from dpsynth_core.web.shell.door import address, connections, doors, personal
 from dpsynth_core.web.shell.door.connections import Patient
 from dpsynth_core.web.shell.door.doors import Guard
@@ -72,11 +72,18 @@ HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
 
+_ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
+"""Header by which a browser uses https alone for a year."""
+
 _log = logging.getLogger(__name__)
 
 
 class Harden:
-    """ASGI middleware that adds `HEADERS` to every response, unless the response sets them itself."""
+    """ASGI middleware that adds `HEADERS` to every response, unless the response sets them itself.
+
+    Where browsers reach the server by https, it also keeps them from coming by http, and every
+    cookie from being sent there, also the one that Streamlit sets at the sign-in.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -86,11 +93,20 @@ class Harden:
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
+                if doors.by_https():
+                    own = [(name, _secure(value) if name.lower() == b"set-cookie" else value) for name, value in own]
+                    own.append(_ONLY_HTTPS)
                 named = {name.lower() for name, _ in own}
                 message = {**message, "headers": own + [header for header in HEADERS if header[0] not in named]}
             await send(message)
 
         await self.app(scope, receive, send_hardened)
+
+
+def _secure(cookie: bytes) -> bytes:
+    """Return the text of a Set-Cookie header with the attribute Secure."""
+    attributes = [part.strip().lower() for part in cookie.split(b";")[1:]]
+    return cookie if b"secure" in attributes else cookie + b"; Secure"
 
 
 MIDDLEWARE = [Middleware(Harden), Middleware(Patient), Middleware(Guard)]
@@ -231,7 +247,7 @@ def announce(door: doors.Door) -> None:
 
     A server that is headless (`server.headless`) or has no desktop opens nothing.
     """
-    if lacking := sandbox.lacking():
+    for lacking in filter(None, (sandbox.lacking(), descriptors.make_room())):
         _log.warning("%s", lacking)
     url = address.url()
     token = door.token if isinstance(door, personal.Personal) else ""

@@ -343,6 +343,7 @@ def test_an_address_that_is_not_where_people_are_sent_is_refused(installation: P
     monkeypatch.setenv("DPSYNTH_URL", ORIGIN)
     doors.chosen.cache_clear()
     security.check_settings()
+    assert doors.by_https()
 
 
 def test_an_address_that_the_provider_has_not_checked_names_nobody(installation: Path) -> None:

@@ -61,6 +61,11 @@ def chosen() -> Door:
     return door
 
 
+def by_https() -> bool:
+    """Return whether browsers reach this server by https, as its settings state."""
+    return (address.configured() or chosen().origin("")).startswith("https://")
+
+
 def admitted(cookies: Mapping[str, str]) -> str:
     """Return the owner id of a visitor; "" for a stranger.
 
