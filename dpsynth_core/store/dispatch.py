@@ -60,14 +60,19 @@ def claim(job: str) -> Row:
         jobs.NotMine: The job has no free place.
     """
     with transaction() as db:
-        changed = db.execute(
-            "UPDATE workers SET pid = ?, birth = ?, place = ?, heartbeat = ?"
-            " WHERE id = (SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)",
-            (*jobs.me(), processes.place(), now(), job),
-        )
-        if changed.rowcount != 1:
+        if not _fill(db, job, *jobs.me()):
             raise jobs.NotMine
+        db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {jobs.MINE}", (now(), job, *jobs.me()))
         return jobs.job_of(db, job)
+
+
+def _fill(db: Connection, job: str, pid: int, birth: str | None) -> bool:
+    """Give a process of this machine a free place of a job, unless it has one, and return whether it has one now."""
+    process = pid, birth, processes.place()
+    if db.execute("SELECT 1 FROM workers WHERE job = ? AND pid = ? AND birth = ? AND place = ?", (job, *process)).fetchone() is not None:
+        return True
+    free = "(SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)"
+    return db.execute(f"UPDATE workers SET pid = ?, birth = ?, place = ? WHERE id = {free}", (*process, job)).rowcount == 1
 
 
 def take(job: str) -> int | None:
@@ -163,7 +168,7 @@ def ask_to_stop(job: str) -> None:
         if state not in ("active", "stopping"):
             return
         db.execute("UPDATE jobs SET state = 'stopping', stop_asked = COALESCE(stop_asked, ?) WHERE id = ?", (now(), job))
-        db.execute("DELETE FROM workers WHERE job = ? AND pid IS NULL", (job,))
+        db.execute("DELETE FROM workers WHERE job = ? AND heartbeat IS NULL", (job,))
         workers = jobs.workers_of(db, job)
         _cancel_if_alone(db, job)
     for worker in workers:
@@ -297,7 +302,10 @@ def _fits(db: Connection, job: Row) -> bool:
 
 
 def _launch(job: str) -> None:
-    processes.launch("dpsynth_core.store.worker", job)
+    """Start a worker, and give it a place at once, so that its death is noticed also before it has claimed the job itself."""
+    pid, birth = processes.launch("dpsynth_core.store.worker", job)
+    with transaction() as db:
+        _fill(db, job, pid, birth or "ended")
 
 
 def _cancel_if_alone(db: Connection, job: str) -> None:

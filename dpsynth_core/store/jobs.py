@@ -286,7 +286,7 @@ def _bury(db: Connection, job: Row, worker: Row) -> None:
         if point["state"] == "waiting":
             db.execute("UPDATE points SET attempts = attempts + 1 WHERE job = ? AND number = ?", (job["id"], point["number"]))
             point = {**point, "attempts": point["attempts"] + 1}
-        judge(db, job, point, "did not start" if worker["pid"] is None else "died")
+        judge(db, job, point, "ended before it began" if worker["heartbeat"] is None else "died before it read any record")
     db.execute("DELETE FROM workers WHERE id = ?", (worker["id"],))
     end_if_finished(db, job["id"])
 
@@ -310,7 +310,7 @@ def judge(db: Connection, job: Row, point: Row, fate: str) -> None:
     elif point["attempts"] < MAX_ATTEMPTS[job["kind"]]:
         state, error = "waiting", ""
     elif run:
-        state, error = "lost", f"Its worker process {fate} before it read any record. The reserved budget was given back."
+        state, error = "lost", f"Its worker process {fate}. The reserved budget was given back."
     else:
         state, error = "failed", "Its process died each time it was tried, perhaps for lack of memory."
     db.execute(

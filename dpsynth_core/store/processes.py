@@ -20,10 +20,13 @@ from dpsynth_core.foundation.threads import ONE_THREAD
 from dpsynth_core.store.home import home
 
 
-def launch(module: str, argument: str) -> None:
+def launch(module: str, argument: str) -> tuple[int, str | None]:
     """Run ``python -m module argument`` in the background, on this home.
 
     The process has a session of its own, so that it survives this server and can be signalled with its children.
+
+    Returns:
+        Its pid, and its start time (`birth`); None if it has ended already.
     """
     package = str(Path(dpsynth_core.__file__).parents[1])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH", "")]))
@@ -36,7 +39,9 @@ def launch(module: str, argument: str) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    born = birth(process.pid)
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
+    return process.pid, born
 
 
 def birth(pid: int) -> str | None:

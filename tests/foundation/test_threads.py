@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ def test_workers_have_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked
     class Process:
         def __init__(self, *_: object, env: dict[str, str], **__: object) -> None:
             started.append(env)
+
+        pid = os.getpid()
 
         def wait(self) -> None: ...
 

@@ -171,6 +171,18 @@ def test_a_worker_that_never_starts_is_given_up_and_costs_nothing(make_spec: Mak
     assert balance.spent("people").rho == 0
 
 
+def test_a_worker_that_ends_before_it_claims_its_run_is_noticed_at_once(
+    make_spec: Make, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = processes.launch
+    monkeypatch.setattr(processes, "launch", lambda _, run: launch("dpsynth_core.no_such_module", run))
+    run = runs.submit("ann", project, make_spec())
+
+    wait_for(lambda: runs.get("ann", run).state == "lost")
+    assert "ended before it began" in runs.get("ann", run).error
+    assert balance.spent("people").rho == 0
+
+
 def act_as_worker(run: str, pid: int, born: str | None, place: str, heartbeat_age: float = 0.0, touched: bool = False) -> None:
     """Put a process of our choice into the run's row."""
     beat = (datetime.now(UTC) - timedelta(seconds=heartbeat_age)).isoformat()
