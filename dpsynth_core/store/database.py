@@ -11,6 +11,7 @@ that somebody has to accept in words (`restoring`), not a new beginning with an 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -197,8 +198,13 @@ def _traces() -> str:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Return a connection to the SQLite file with the settings that the store needs."""
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    """Return a connection to the SQLite file with the settings that the store needs.
+
+    In a directory that cannot be written, such as an auditor's copy, the file is only read. If a log lies
+    beside it, SQLite has to read that too, and may refuse.
+    """
+    mode = "rwc" if os.access(path.parent, os.W_OK) else "ro" if beside(path)[1].exists() else "ro&immutable=1"
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

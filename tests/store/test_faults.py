@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.foundation import private_files
 from dpsynth_core.foundation.errors import ChargedError, InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import balance, chain, charging, database, ledger_head, projects, verified_books
+from dpsynth_core.store import auditing, balance, chain, charging, database, ledger_head, projects, verified_books
 from dpsynth_core.store.faults import FIELD, StoreFault
 from tests.refusals import refused
 from tests.store.test_ledger import reserve
@@ -168,3 +169,25 @@ def test_a_database_that_could_not_be_made_leaves_nothing_behind(home: Path, mon
         refused(reserve, "r1", 0.001, kind=StoreFault, saying="full")
     assert list(home.iterdir()) == []
     reserve("r1", 0.001)
+
+
+@pytest.mark.parametrize("many", [1, 8])
+def test_a_home_that_can_only_be_read_is_checked_and_takes_no_charge(home: Path, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An auditor's copy: without and with a checkpoint."""
+    monkeypatch.setattr(verified_books, "EVERY", 4)
+    for number in range(many):
+        reserve(f"r{number}", 0.01)
+    before = {path.name: path.read_bytes() for path in home.iterdir()}
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database.os, "access", lambda *_: False)
+        patched.setattr(private_files.os, "open", read_only)
+        audit = auditing.audit()
+        assert audit.problem == ""
+        assert len(audit.entries) == many + 1
+        assert balance.spent("people").releases == many
+        refused(reserve, "more", 0.01, kind=StoreFault, saying="cannot be written")
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == before

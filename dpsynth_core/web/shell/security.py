@@ -119,7 +119,8 @@ def check_settings() -> None:
             settings.number(variable)
         settings.data_roots()
         connections.put_in_place()
-        doors.chosen()
+        with faults.explained():
+            doors.chosen()
     except InputError as error:
         raise SystemExit(f"The wizard does not start. {error}") from None
 
