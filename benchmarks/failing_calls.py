@@ -48,7 +48,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import parsed
-from dpsynth_core.store import auditing, balance, chain, dispatch, folders, jobs, processes, projects, roles, runs, worker
+from dpsynth_core.store import auditing, balance, chain, dispatch, folders, jobs, projects, roles, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 
 PRELOADED = (
@@ -203,7 +203,7 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, said: Path, counte
     os.environ["DPSYNTH_HOME"] = str(place / "home")
     jobs.HEARTBEAT_SECONDS = 1000.0  # its writes would make the calls' numbers depend on time
     jobs.SILENCE_SECONDS = -1.0
-    processes.launch = lambda *_: None
+    dispatch._launch = lambda *_: None
     roles.of = lambda *_: roles.EVERY
     output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)

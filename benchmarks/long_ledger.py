@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 
 from benchmarks import record
@@ -37,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = {
             "fill, in one transaction": [filling],
             "first charge, which checks every entry": [measured(lambda: charge(0))],
-            "charge": [measured(lambda number=number: charge(number)) for number in range(1, TIMES)],
-            "touch": [measured(lambda number=number: touch(number)) for number in range(1, TIMES)],
+            "charge": [measured(partial(charge, number)) for number in range(1, TIMES)],
+            "touch": [measured(partial(touch, number)) for number in range(1, TIMES)],
             "full check": [measured(verified_books.verify)],
             "Ledger page: state, ten accounts, 500 entries": [measured(page) for _ in range(5)],
             "accounts of all populations": [measured(balance.spent_by_all)],
