@@ -20,7 +20,13 @@ from dpsynth_core.privacy.unit import Unit
 from tests.extensions.intervals.releases import codes, drawn, sets_of
 from tests.refusals import refused
 
-COLUMNS = {"age": (20, 59), "sex": ["f", "m"], "sick": ["no", "yes"]}
+_NEVER = {"missing": False, "other": False}
+COLUMNS: dict[str, Any] = {
+    "age": {"kind": "integer", "lower": 20, "upper": 59, **_NEVER},
+    "sex": {"kind": "categorical", "categories": ["f", "m"], **_NEVER},
+    "sick": {"kind": "categorical", "categories": ["no", "yes"], **_NEVER},
+}
+"""Without cells for missing values, which noise alone would fill in some releases, so that the types of their columns differ."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,10 @@ class Whose:
     """A plan whose people may own several rows."""
 
     def __init__(self, plan: Plan, unit: Unit) -> None:
-        self.domain, self.unit = plan.domain, unit
+        self.plan, self.unit = plan, unit
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plan, name)
 
 
 def analysed(text: str, of: str = "population", mechanism: str = "aim") -> Analysed:
