@@ -10,6 +10,9 @@ import pytest
 from dpsynth_core.evaluation.quality import SUPPORT
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.parameters import parameters
+from dpsynth_core.planning.plan import budgeted
+from dpsynth_core.planning.spec import BudgetSpec
+from dpsynth_core.privacy import attacker, meaning
 from dpsynth_core.report import table_files
 from dpsynth_core.store import database
 from tests.app.demo_project import ROOT, open_page, project, words
@@ -26,6 +29,17 @@ def test_every_mechanism_is_explained_with_paper_and_proof() -> None:
         assert mechanism.card.paper in text
         assert all(difference in text for difference in mechanism.card.differences)
         assert all(f"`{parameter.name}`" in text for parameter in parameters(mechanism))
+
+
+def test_the_odds_that_the_guide_states_are_those_of_a_run_and_of_epsilon_alone() -> None:
+    text = (ROOT / "assets" / "guide" / "ideas.md").read_text(encoding="utf-8")
+    of_run, alone = [], []
+    for epsilon in (1.0, 0.1, 5.0):
+        shares = budgeted(registry.get("aim"), BudgetSpec(epsilon=epsilon, delta=1e-9), document={})
+        of_run.append(f"{meaning.reading(shares.accountant, shares.rho, shares.slack).guess:.0%}")
+        alone.append(f"{attacker.posterior_odds(epsilon, 1e-9):.0%}")
+    assert f"at most {of_run[0]} right at ε 1, {of_run[1]} at ε 0.1, and {of_run[2]} at ε 5" in text
+    assert f"ε alone promises less: {alone[0]}, {alone[1]} and {alone[2]}" in text
 
 
 def test_every_kind_of_support_on_the_results_page_is_explained() -> None:
