@@ -20,6 +20,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.order import FIELD
+from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.vocabulary.zeros import StructuralZeros, cells_sealed, checked, from_json
 
 MEMBERS_WITH = "members_with"
@@ -103,4 +104,8 @@ def _number(rule: Mapping[str, Any], members: Domain, field: str) -> Number:
     if len(named) != 1:
         raise InputError(field, "it is of more than one column", "name one column of members")
     ((column, codes),) = named.items()
+    of = members[column]
+    if kind == "exactly" and most and other_is_missing(of) and of.other_code in codes and of.missing_code not in codes:
+        problem = f"rows show “other” values of column {column!r} as empty, so that none could be counted in them"
+        raise InputError(field, problem, "count “missing” with them, or leave “other” out")
     return Number(column, codes, most, kind == "exactly")
