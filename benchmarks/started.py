@@ -161,7 +161,7 @@ def drawn(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str, A
     name = rng.choice([one for one in registry.MECHANISMS if one not in SKIPPED] + ["aim"] * 8 + ["mst", "independent"] * 3)
     single = [[one["name"]] for one in columns]
     given: dict[str, Any] = {
-        "epsilon": rng.choice([0.001, 0.1, 1, 1, 10]),
+        **_budget(rng),
         "tables": rng.choice([1, 2, 2, 3, {"kind": "ranges"}, {"kind": "ranges", "columns": [columns[-1]["name"]]}, single]),
         **further,
         "mechanism": name,
@@ -207,7 +207,7 @@ def _linked(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str,
         another = f"{first['name']} of another"
         rules.append({"never": {first["name"]: [_some_value(rng, first)], another: [_some_value(rng, first)]}})
     given: dict[str, Any] = {
-        "epsilon": rng.choice([0.001, 1, 10]),
+        **_budget(rng),
         "person": "home",
         "rows_per_person": members,
         "members": (pd.DataFrame(persons), {"version": 1, "attributes": listed}),
@@ -216,6 +216,12 @@ def _linked(rng: random.Random) -> tuple[pd.DataFrame, dict[str, Any], dict[str,
         "certificate": rng.choice([0, 0.05]),
     }
     return pd.DataFrame(table), {"version": 1, "attributes": columns}, given
+
+
+def _budget(rng: random.Random) -> dict[str, Any]:
+    """Return epsilon, from the least that is allowed to the most, with the reason that a large one needs."""
+    reason = "invented people, about whom nobody can learn anything"
+    return {"epsilon": rng.choice([1e-6, 0.001, 0.1, 1, 1, 10, 1000]), "epsilon_reason": reason}
 
 
 def _further(rng: random.Random, table: pd.DataFrame, columns: list[Column]) -> dict[str, Any]:
