@@ -33,12 +33,15 @@ from dpsynth_core.release.about import About
 from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
 from dpsynth_core.release.rows import HeldRows, Rows, as_table
 from dpsynth_core.sources.decoding import extremes
+from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.registry import KINDS
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS
 
 _THEN = datetime(1980, 1, 1)
+_MOST_MISSING, _LONGEST_MISSING = 3, 8
+"""User-missing values of a variable in SPSS, and bytes of one that is a text."""
 _SHEET_ROWS = 1_048_575
 _SHEET_COLUMNS = 16_384
 _FEATHER_ROWS = 65_536
@@ -66,7 +69,14 @@ _STATA_RESERVED = re.compile(
     re.IGNORECASE,
 )
 """The words of Stata and of its language Mata, which pandas does not take for names either."""
-_NOTHING = re.compile("(?!)")
+_SAS_RESERVED = re.compile("and|by|do|else|end|eq|ge|gt|if|in|le|lt|max|min|ne|not|or|output|run|then|with", re.IGNORECASE)
+"""Words of the data step; SAS allows them for names, but reads some statements with them otherwise."""
+_NAMES = {
+    "spss": (60, r"[^\w.@#$]", _SPSS_RESERVED),
+    "stata": (32, r"\W", _STATA_RESERVED),
+    "sas": (32, r"[^A-Za-z0-9_]", _SAS_RESERVED),
+}
+"""By program the bytes of a name, the characters that are not allowed in one, and the names that are not."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +292,7 @@ def _sav(table: pa.Table, domain: Domain, about: About) -> bytes:
     import pyreadstat
 
     _check_texts(domain, "SPSS", _bytes)
-    columns = _named(domain, 60, r"[^\w.@#$]", _SPSS_RESERVED)
+    columns = program_names(domain, "spss")
 
     def write(path: Path) -> None:
         pyreadstat.write_sav(
@@ -292,6 +302,7 @@ def _sav(table: pa.Table, domain: Domain, about: About) -> bytes:
             note=list(about.lines),
             column_labels=_labels(columns, 255),
             variable_value_labels=_value_labels(columns, 120, texts=True),
+            missing_ranges={name: codes for name, a in columns.items() if (codes := spss_user_missing(a))},
             variable_measure={name: _measure(a) for name, a in columns.items()},
             variable_format={name: form for name, a in columns.items() if (form := _spss_format(a))},
         )
@@ -299,6 +310,23 @@ def _sav(table: pa.Table, domain: Domain, about: About) -> bytes:
     content = bytearray(_through_file(write, ".sav"))
     content[92:109] = b"01 Jan 8000:00:00"  # creation date and time
     return bytes(content)
+
+
+def spss_user_missing(column: RowColumn) -> list[Any]:
+    """Return the user-missing values of a column as SPSS declares them: at most three, or a range of numbers.
+
+    More than three are a range if no valid value lies between them; otherwise the first three are
+    declared. Texts longer than eight bytes and truth values are left out.
+    """
+    missing = [*column.user_missing] if isinstance(column, Attribute) and column.dtype != "bool" else []
+    if column.dtype == "string":
+        return [text for text in missing if _bytes(text) <= _LONGEST_MISSING][:_MOST_MISSING]
+    numbers = sorted(map(float, missing))
+    if len(numbers) > _MOST_MISSING:
+        valid = (float(one) for one in column.categories if one not in missing)
+        if not any(numbers[0] < one < numbers[-1] for one in valid):
+            return [{"lo": numbers[0], "hi": numbers[-1]}]
+    return numbers[:_MOST_MISSING]
 
 
 def _measure(attribute: RowColumn) -> str:
@@ -327,7 +355,7 @@ def _time_format(attribute: RowColumn, program: _Program) -> str | None:
 
 
 def _dta(table: pa.Table, domain: Domain, about: About) -> bytes:
-    columns = _named(domain, 32, r"\W", _STATA_RESERVED)
+    columns = program_names(domain, "stata")
     frame, out = _frame(table, columns, _STATA), io.BytesIO()
     moments: dict[Any, Any] = {name: _STATA_DATES[a.dtype] for name, a in columns.items() if a.dtype in _STATA_DATES}
     counts = {name: f"{a.name}, in {a.precision}s"[:80] for name, a in columns.items() if a.dtype == "duration"}
@@ -378,7 +406,7 @@ def _xpt(table: pa.Table, domain: Domain, about: About) -> bytes:
         if any(end != 0 and not _SAS_SMALLEST <= abs(end) <= _SAS_LARGEST for end in ends):
             problem = f"a file for SAS transport holds 0 and numbers from {_SAS_SMALLEST:g} to {_SAS_LARGEST:g} alone"
             raise CapacityError(column_field(column.name), problem, "give other bounds or values, or use another format such as csv")
-    columns = _named(domain, 32, r"[^A-Za-z0-9_]")
+    columns = program_names(domain, "sas")
     formats = {name: "YYMMDD10." if a.dtype == "date" else _time_format(a, _SAS) for name, a in columns.items()}
 
     def write(path: Path) -> None:
@@ -508,18 +536,17 @@ def _value_labels(
     return {name: labelled for name, labelled in labels.items() if labelled}
 
 
-def _named(domain: Domain, most: int, wrong: str, reserved: re.Pattern[str] = _NOTHING) -> _Columns:
+def program_names(domain: Domain, program: str) -> Mapping[str, RowColumn]:
     """Return the columns by names that a statistical program allows, changed as little as possible.
 
     Args:
         domain: The columns.
-        most: Largest number of bytes of a name.
-        wrong: Regular expression of characters that are not allowed.
-        reserved: Regular expression of names that are not allowed.
+        program: "spss", "stata" or "sas".
 
     Returns:
         The columns in order; their names begin with a letter, and differ in more than case.
     """
+    most, wrong, reserved = _NAMES[program]
     named: dict[str, RowColumn] = {}
     taken: set[str] = set()
     for column in domain.columns:

@@ -93,11 +93,13 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
         InputError: The file cannot be read, or a column has too many labels.
     """
     meta = _meta(path)
+    labels = {name: _labels(meta, name, form) for name in meta.column_names}
     columns = (
         labelled(
             shown,
             _kind(meta, name),
-            _labels(meta, name, form),
+            labels[name][0],
+            special=labels[name][1],
             measure=meta.variable_measure.get(name) or "",
             label=_decoded(label or "", form).strip(),
             decimals=_decimals(_format(meta, name)),
@@ -226,20 +228,22 @@ def _decoded(text: str, form: TableFormat) -> str:
         return text
 
 
-def _labels(meta: Any, name: str, form: TableFormat) -> dict[float | str, str]:
-    """Return the labels of a column's values, without values that are declared missing.
+def _labels(meta: Any, name: str, form: TableFormat) -> tuple[dict[float | str, str], set[float | str]]:
+    """Return the labels of a column's values, and the labelled values that an SPSS file declares missing.
 
-    The missing values .a to .z of Stata and SAS are left out: they are letters in a column of
-    numbers.
+    Both are empty if all labelled values are declared missing. The missing values .a to .z of Stata
+    and SAS are left out: they are letters in a column of numbers.
     """
     text = str(meta.readstat_variable_types[name]).startswith("string")
-    missing = meta.missing_ranges.get(name, ())
-    labels = {
-        value: label
-        for value, label in meta.variable_value_labels.get(name, {}).items()
-        if isinstance(value, str) == text and not _is_in(value, missing)
-    }
-    return {_decoded(value, form) if isinstance(value, str) else float(value): _decoded(label, form) for value, label in labels.items()}
+    missing = meta.missing_ranges.get(name, ()) if form.kind == "spss" else ()
+    labels, declared = dict[float | str, str](), set[float | str]()
+    for raw, label in meta.variable_value_labels.get(name, {}).items():
+        if isinstance(raw, str) == text:
+            value = _decoded(raw, form) if isinstance(raw, str) else float(raw)
+            labels[value] = _decoded(label, form)
+            if _is_in(raw, missing):
+                declared.add(value)
+    return ({}, set()) if declared.issuperset(labels) else (labels, declared)
 
 
 def _is_in(value: Any, ranges: Iterable[Mapping[str, Any]]) -> bool:

@@ -65,6 +65,8 @@ class Attribute:
         nearest: For numbers, whether values beyond the bounds count in the nearest bin.
         precision: Of timestamps, times and durations, the unit that their values are written to, such as "minute"; "second" by default.
         hierarchy: For codes in groups, how the codes of the file become the categories.
+        user_missing: Categories that stand for a missing answer, such as 9 for "refused". They have cells like all others; files of
+            SPSS and programs of a bundle declare them missing.
         most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has few other
             fields, and counts as one with so many cells. `other` then says that numbers beyond the learnt bounds get a cell.
 
@@ -90,6 +92,7 @@ class Attribute:
     most: int = 0
     precision: str = ""
     hierarchy: Hierarchy | None = None
+    user_missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not trimmed(self.name):
@@ -106,6 +109,8 @@ class Attribute:
         else:
             {Form.LISTED: self._check_categories, Form.BINNED: self._check_bins, Form.CODED: self._check_codes}[self.about.form]()
         self._check_recodes()
+        if not set(self.user_missing) <= set(self.categories):
+            raise self._error("a value in user_missing is not one of its categories", "list it among the categories, or leave it out")
         if self.size > MAX_CELLS:
             raise self._error("it has too many values", f"use at most {MAX_CELLS:,} categories or bins, or drop the column")
 
@@ -135,6 +140,7 @@ class Attribute:
         *,
         labels: Iterable[str] = (),
         hierarchy: Hierarchy | None = None,
+        user_missing: Iterable[str] = (),
         **fields: Any,
     ) -> Attribute:
         """Return a column of a kind with listed values.
@@ -146,6 +152,7 @@ class Attribute:
                 of `hierarchy`.
             labels: Names to show in place of the categories, one each, or none.
             hierarchy: For codes in groups, how codes become the categories.
+            user_missing: The values that stand for a missing answer.
             **fields: Further attributes: dtype, missing, other, missing_as, other_as, label.
 
         Raises:
@@ -157,7 +164,8 @@ class Attribute:
             what = ("groups", "the beginnings of codes that can occur") if hierarchy else ("categories", "at least one")
             raise InputError(column_field(name), f"it has no {what[0]}", f"list {what[1]}, or drop the column")
         label_texts = tuple(_text(label) for label in _items(name, labels, "labels"))
-        return cls(name, kind, texts, labels=label_texts, hierarchy=hierarchy, **fields)
+        missing_texts = tuple(_text(value) for value in _items(name, user_missing, "values in user_missing"))
+        return cls(name, kind, texts, labels=label_texts, hierarchy=hierarchy, user_missing=missing_texts, **fields)
 
     @classmethod
     def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:

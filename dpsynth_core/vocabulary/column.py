@@ -43,7 +43,7 @@ class Column(BaseModel):
         size: Number of codes.
         value, pattern, dtype: For columns that are filled in.
         level, groups, digits: For codes in groups (`Hierarchy`).
-        categories, labels, dtype: For listed values.
+        categories, labels, dtype, user_missing: For listed values.
         lower, upper, precision, decimals: For numbers and times, with one of bins, width and edges.
         own_cells: Numbers or times with a cell each.
         other, missing: true for a cell of its own, false if such values do not occur, {"as": label,
@@ -66,6 +66,7 @@ class Column(BaseModel):
     categories: list[str | bool | int | float] | None = None
     dtype: str | None = None
     labels: list[str | bool | int | float] | None = None
+    user_missing: list[str | bool | int | float] | None = None
     lower: Any = None
     upper: Any = None
     precision: str | None = None
@@ -216,7 +217,8 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
         by_table = how is not None and how.groups and how.names == attribute.categories
         listed = {} if by_table else {"categories": list(attribute.categories)}
         dtype = {"dtype": attribute.dtype} if "dtype" in attribute.about.fields else {}
-        return grouping | listed | dtype | ({"labels": list(attribute.labels)} if attribute.labels else {}) | cells
+        texts = {"labels": list(attribute.labels), "user_missing": list(attribute.user_missing)}
+        return grouping | listed | dtype | {field: listed for field, listed in texts.items() if listed} | cells
     bounds = {"lower": attribute.scale.stated(attribute.lower), "upper": attribute.scale.stated(attribute.upper)}
     decimals = {} if attribute.decimals is None else {"decimals": attribute.decimals}
     return bounds | precision | attribute.stated_bins() | cells | decimals
@@ -256,7 +258,7 @@ def _as_input_error(obj: Mapping[Any, Any], error: ValidationError) -> InputErro
         return InputError(column_field(name), "kind is not known", f"use one of {', '.join(KINDS)}")
     if first["type"] == "extra_forbidden":
         return _does_not_go(name, str(field), f"kind {kind}", f"use {', '.join(KINDS[kind].fields)}")
-    if inside and field in ("categories", "labels") and isinstance(obj[field], list):
+    if inside and field in ("categories", "labels", "user_missing") and isinstance(obj[field], list):
         return InputError(column_field(name), f"one of its {field} is not a text", "write texts")
-    wanted = "list" if field in ("categories", "labels", "edges") else "text"
+    wanted = "list" if field in ("categories", "labels", "user_missing", "edges") else "text"
     return InputError(column_field(name), f"'{field}' is not a {wanted}", f"give a {wanted}")

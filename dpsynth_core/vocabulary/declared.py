@@ -129,6 +129,11 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
     return {"kind": kind, "lower": lower, "upper": upper, "missing": True}
 
 
+def value_text(value: float | str) -> str:
+    """Return a labelled value as a domain lists it."""
+    return value.strip() if isinstance(value, str) else plain_number(value)
+
+
 def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:
     """Return the fields of a column of labelled values, in their order.
 
@@ -147,7 +152,7 @@ def _labelled(name: str, named: Mapping[float | str, str]) -> dict[str, Any]:
     """
     if len(named) > MAX_CELLS:
         raise InputError(column_field(name), "it has too many values", f"list at most {MAX_CELLS:,}, or drop the column")
-    values = [value.strip() if isinstance(value, str) else plain_number(value) for value in named]
+    values = list(map(value_text, named))
     labels = [label.strip() or value for label, value in zip(named.values(), values, strict=True)]
     times = Counter(labels)
     labels = [f"{label} ({value})" if times[label] > 1 else label for label, value in zip(labels, values, strict=True)]

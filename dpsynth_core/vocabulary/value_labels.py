@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from dpsynth_core.vocabulary.column import Column
-from dpsynth_core.vocabulary.declared import declared
+from dpsynth_core.vocabulary.declared import declared, value_text
 from dpsynth_core.vocabulary.kinds.numbers import plain_number
 
 LONGEST_SCALE = 101
@@ -42,8 +42,8 @@ def labelled(
         kind: The kind of values, as `declared` names it.
         labels: The label of each labelled value, without values that the file declares missing.
         measure: "nominal", "ordinal" or "scale", as the file states it; "" if it states nothing.
-        special: Labelled values that mean "no answer"; values between them and the others need no
-            label.
+        special: Labelled values that mean "no answer" (`Attribute.user_missing`); values between
+            them and the others need no label.
         label: What the column is about.
         decimals: The decimals that the column's format shows.
         bounds: The smallest and the largest valid number, if the file states both.
@@ -55,7 +55,8 @@ def labelled(
     further = {value: text for value, text in labels.items() if value in special}
 
     def listed(values: Mapping[float | str, str], ordered: bool) -> Column:
-        return declared(name, kind, label=label, labels={**values, **further}, ordered=ordered)
+        column = declared(name, kind, label=label, labels={**values, **further}, ordered=ordered)
+        return Column(**column.to_json() | {"user_missing": list(map(value_text, further))}) if further else column
 
     def ranged(ends: tuple[float, float] | None) -> Column:
         return declared(name, kind or "number", label=label, decimals=decimals, bounds=bounds or ends)

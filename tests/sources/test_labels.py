@@ -37,8 +37,8 @@ def test_labels_become_categories_and_what_is_open_says_so(tmp_path: Path) -> No
     path = survey(tmp_path / "a.sav", [1.0, 2.0, np.nan])
     made = {entry["name"]: entry for entry in declared_domain(path, default_format(path))["attributes"]}
     assert made["q1"]["label"] == "Sind Sie zufrieden?"
-    assert made["q1"]["categories"] == ["1", "2"]  # 9 is declared to be missing
-    assert (made["q1"]["labels"], made["q1"]["dtype"], made["q1"]["missing"]) == (["ja", "nein"], "int64", True)
+    assert (made["q1"]["categories"], made["q1"]["user_missing"]) == (["1", "2", "9"], ["9"])  # 9 is declared to be missing
+    assert (made["q1"]["labels"], made["q1"]["dtype"], made["q1"]["missing"]) == (["ja", "nein", "keine Angabe"], "int64", True)
     assert made["region"]["labels"] == ["north (n)", "north (s)"]
     assert (made["age"]["kind"], made["age"]["lower"]) == ("integer", None)
     assert "to_do" in made["age"]

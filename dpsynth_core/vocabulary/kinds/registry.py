@@ -14,7 +14,7 @@ from dpsynth_core.vocabulary.kinds.kind import Form, Kind, Option
 from dpsynth_core.vocabulary.kinds.numbers import INTEGER, NUMERIC
 from dpsynth_core.vocabulary.kinds.times import DURATION, TIME, TIMESTAMP
 
-_LISTED = ("categories", "dtype", "other", "missing", "labels")
+_LISTED = ("categories", "dtype", "other", "missing", "labels", "user_missing")
 
 CATEGORICAL = Kind(
     "categorical",

@@ -106,6 +106,8 @@ class ColumnDraft(Column):
         stated = {field: value for field in fields if (value := getattr(self, field)) not in _NOTHING}
         if stated.get("other") == NEAREST and self.about.form is not Form.BINNED:  # said when it was of another kind
             stated["other"] = False
+        if codes := [value for value in stated.pop("user_missing", ()) if value in stated.get("categories", ())]:
+            stated["user_missing"] = codes  # of values that are still listed
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
 
     def attribute(self) -> Attribute:
