@@ -42,7 +42,7 @@ test-all: ## Everything, with examples drawn anew (SEED=... repeats them)
 	@echo "The seed of the examples is $(SEED)"
 	@$(MAKE) --no-print-directory -j2 lint tests TIER=all SEED=$(SEED)
 
-tests: $(if $(filter check,$(TIER)),$(VENV)/.test-ready,$(VENV)/.chromium $(VENV)/.postgresql)
+tests: $(if $(filter check,$(TIER)),$(VENV)/.test-ready,$(VENV)/.chromium $(VENV)/.postgresql $(VENV)/.r)
 	@CHROMIUM="$$(cat $(VENV)/.chromium 2>/dev/null)" OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal --tier $(TIER) $(if $(filter all,$(TIER)),--hypothesis-seed=$(SEED)) \
 	  --durations=30 --durations-min=5 --junit-xml=test-artifacts/$(TIER).xml $(TESTS) || { echo "The tests FAILED, see those named above" >&2; exit 1; }
@@ -118,3 +118,6 @@ $(VENV)/.chromium: | $(VENV)/.test-ready
 
 $(VENV)/.postgresql: | $(VENV)/.test-ready
 	@.ci/postgresql > $@
+
+$(VENV)/.r: | $(VENV)/.test-ready
+	@.ci/r > $@

@@ -265,7 +265,7 @@ def test_what_is_missing_is_in_the_extra_that_its_error_names() -> None:
 # Scripts and container
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/debian-install", ".ci/chromium"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/debian-install", ".ci/chromium", ".ci/postgresql", ".ci/r"])
 def test_scripts_are_executable_and_parse(script: str) -> None:
     path = ROOT / script
     assert path.stat().st_mode & stat.S_IXUSR

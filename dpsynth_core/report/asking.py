@@ -154,7 +154,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
             most = made.plan.link.most
             phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
     else:
-        known = _weighted(made) if asked.weighted else report.knowledge(made)
+        known = weighted_knowledge(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
     notes += _beyond_bounds(domain, asked)
     if (by := asked.by) is not None:
@@ -248,7 +248,7 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
         return own
 
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
-    known = _weighted(made, members=False) if asked.weighted else report.households(made)
+    known = weighted_knowledge(made, members=False) if asked.weighted else report.households(made)
     if not wanted:
         return known, asked, []
     if not isinstance(made.codes, Repeated) or not all(wanted.values()):
@@ -292,7 +292,7 @@ def _of_members(link: Link, asked: Asked) -> bool:
     return bool(names & set(link.members.names))
 
 
-def _weighted(made: Release, members: bool = True) -> Known:
+def weighted_knowledge(made: Release, members: bool = True) -> Known:
     """Return the known values of a release, counted by survey weight.
 
     Args:

@@ -1,0 +1,140 @@
+"""analysis.do has the numbers of `Release.ask`; PSPP reads the rows with their labels by rows.sps; rows.sas names every column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core.extensions.programs.layout import tables, values
+from dpsynth_core.extensions.programs.statements import MOST_CELLS, statements
+from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.row_files import program_names
+from dpsynth_core.sources.default_format import default_format
+from dpsynth_core.sources.files import declared_domain
+from dpsynth_core.vocabulary.domain import Domain
+from tests.bundle import pack
+from tests.bundle.bundles import files, run, spec
+from tests.extensions.programs.examples import EXAMPLES, bundle, survey_file
+from tests.extensions.programs.rscript import run_pspp
+from tests.row_files import row_file
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_program_for_stata_has_the_released_numbers(kind: str) -> None:
+    """The same in its order; that they are those of `Release.ask` is in `test_r`, of the same list."""
+    program = files(bundle(kind))["analysis.do"].decode()
+    lines = re.findall(r"^mata: dp_line\(.*, (\S+), (\S+), (\S+), \"(\w+)\", \"(\w+)\"\)$", program, re.MULTILINE)
+    stated = sorted(statements(dps.open(bundle(kind)).made), key=lambda one: one.file != "synthetic.csv")
+    assert len(lines) == len(stated)
+    for line, one in zip(lines, stated, strict=True):
+        for text, number in zip(line, (one.value, one.low, one.high), strict=False):
+            assert text == "." if number is None else float(text) == pytest.approx(number, rel=1e-9, abs=1e-9)
+        assert line[3:] == (one.known, "w_calibrated" if one.weighted else "dp_one")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_pspp_reads_the_rows_as_they_are(kind: str, tmp_path: Path) -> None:
+    held, release = files(bundle(kind)), dps.open(bundle(kind)).made
+    for name, content in held.items():
+        if name.endswith(".csv") and "/" not in name:
+            (tmp_path / name).write_bytes(content)
+    saving = [f"DATASET ACTIVATE {name}.\nSAVE OUTFILE='{name}.sav'." for name in ("synthetic", "members") if f"{name}.csv" in held]
+    run_pspp("\n".join([held["rows.sps"].decode(), *saving, ""]), tmp_path)
+    for table in tables(release):
+        path = tmp_path / table.file.replace(".csv", ".sav")
+        frame, meta = pyreadstat.read_sav(path, disable_datetime_conversion=True, user_missing=True)
+        rows = pd.read_csv(tmp_path / table.file, dtype=str, keep_default_na=False)
+        assert list(frame) == list(program_names(table.domain, "spss"))
+        for name, column in zip(frame, table.columns, strict=True):
+            assert list(map(read(column.dtype), frame[name])) == list(map(expected(column.dtype), rows[column.name])), name
+            label = column.label or (column.name if column.name != name else "")
+            assert (meta.column_names_to_labels[name] or "") == visible(label)
+            labels = {one.value: one.label for one in values(column) if one.labelled}
+            assert meta.variable_value_labels.get(name, {}) == labels
+        assert meta.missing_ranges == (MISSING if kind == "survey" else {})
+
+
+MISSING = {
+    "trust": [{"lo": 8.0, "hi": 8.0}, {"lo": 9.0, "hi": 9.0}],
+    "party": [{"lo": 95.0, "hi": 98.0}],
+    "word": [{"lo": "ref", "hi": "ref"}, {"lo": "dk", "hi": "dk"}],
+}
+
+
+def test_stata_and_sas_have_codes_of_their_own_for_user_missing_answers() -> None:
+    held = files(bundle("survey"))
+    stata, sas = held["analysis.do"].decode(), held["rows.sas"].decode()
+    for code, raw, label in ((".a", "8", '"don" + char(39) + "t know"'), (".b", "9", '"refused"')):
+        assert f"replace trust = {code} if real(dp_raw1) == {raw}\n" in stata
+        assert f'mata: st_vlmodify("trust", {code}, {label})\n' in stata
+    assert "  if trust = 8 then trust = .A;\n  if trust = 9 then trust = .B;\n" in sas
+    assert "    .B = 'refused'\n" in sas
+
+
+def test_user_missing_codes_survive_from_a_file_of_spss_to_the_next(tmp_path: Path) -> None:
+    release = dps.open(bundle("survey")).made
+    content = row_file("sav", release.table, release.domain)
+    (tmp_path / "rows.sav").write_bytes(content)
+    _, before = pyreadstat.read_sav(survey_file(tmp_path), user_missing=True)
+    frame, after = pyreadstat.read_sav(tmp_path / "rows.sav", user_missing=True)
+    assert after.missing_ranges == before.missing_ranges == MISSING
+    assert after.variable_value_labels == before.variable_value_labels
+    assert (frame["trust"] == 9.0).sum() == (pd.to_numeric(pd.Series(release.table["trust"].to_pylist())) == 9).sum() > 0
+    again = Domain.from_json(declared_domain(tmp_path / "rows.sav", default_format(tmp_path / "rows.sav")))
+    expected = [("8", "9"), ("95", "96", "97", "98"), ("ref", "dk")]
+    assert [one.user_missing for one in again] == [one.user_missing for one in release.domain] == expected
+
+
+def read(dtype: str) -> Callable[[Any], object]:
+    """A cell of SPSS as text or rounded number: days and moments in seconds since 1582, times in seconds."""
+    return (lambda cell: cell) if dtype in ("string", "bool") else (lambda cell: None if pd.isna(cell) else round(cell, 6))
+
+
+def expected(dtype: str) -> Callable[[str], object]:
+    """The same of a cell of the CSV file."""
+
+    def told(text: str) -> object:
+        if dtype in ("string", "bool"):
+            return text
+        if not text:
+            return None
+        if dtype in ("date", "timestamp"):
+            return round((datetime.fromisoformat(text) - datetime(1582, 10, 14)).total_seconds(), 6)
+        if dtype in ("time", "duration"):
+            sign = -1 if text.startswith("-") else 1
+            hours, minutes, seconds = map(float, text.lstrip("-").split(":"))
+            return sign * (hours * 3600 + minutes * 60 + seconds)
+        return round(float(text), 6)
+
+    return told
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_program_for_sas_reads_every_column_in_order(kind: str) -> None:
+    program = files(bundle(kind))["rows.sas"].decode()
+    release = dps.open(bundle(kind)).made
+    read = [block.split() for block in re.findall(r"^  input\n(.*?)^  ;", program, re.MULTILINE | re.DOTALL)]
+    assert read == [list(program_names(table.domain, "sas")) for table in tables(release)]
+    informats = re.findall(r"^  informat (\w+) \S+;$", program, re.MULTILINE)
+    assert informats == [name for one in read for name in one]
+
+
+def test_columns_of_many_cells_and_releases_without_rows_have_no_statements() -> None:
+    domain = {"version": 1, "attributes": [
+        {"name": "many", "kind": "integer", "lower": 0, "upper": MOST_CELLS, "bins": MOST_CELLS + 1, "other": False, "missing": False},
+        {"name": "sex", "kind": "categorical", "categories": ["female", "male"], "other": False, "missing": False},
+    ]}  # fmt: skip
+    data = {"kind": "standin", "standin": {"rows": 50}}
+    made = run(spec(data=data, domain=domain, workload={"kind": "all", "k": 1}, mechanism={"name": "independent"}))
+    assert [(one.column, one.statistic) for one in statements(made)] == [("many", "mean"), ("sex", "share"), ("sex", "share")]
+    answers = run(spec(data=data, domain=domain, workload={"kind": "all", "k": 1}, mechanism={"name": "gaussian"}, output={}))
+    assert not {"analysis.R", "analysis.do", "rows.sas", "rows.sps"} & set(pack.contents(answers))
