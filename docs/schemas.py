@@ -63,6 +63,7 @@ def column(kind: Kind) -> Schema:
     fields: dict[str, Schema] = {
         "categories": listed(SCALAR, 1),
         "labels": listed(SCALAR),
+        "user_missing": listed(SCALAR),
         "dtype": TEXT,
         "size": whole(1),
         "value": SCALAR,
