@@ -36,7 +36,7 @@ def test_a_ddi_codebook_becomes_a_bundle_in_five_minutes(tmp_path: Path) -> None
     assert main(["dummy", str(codebook), "--rows", "100", "--out", str(tmp_path / "out"), "--format", "csv,sav"]) == 0
     assert main(["verify", str(tmp_path / "out" / "dummy.zip")]) == 0
     assert time.monotonic() - begun < FIVE_MINUTES
-    frame, meta = pyreadstat.read_sav(str(tmp_path / "out" / "dummy.sav"))
+    frame, meta = pyreadstat.read_sav(str(tmp_path / "out" / "dummy.sav"), user_missing=True)
     assert len(frame) == 100
     assert set(frame["sex"].dropna()) == {1.0, 2.0, 9.0}
     assert frame["age"].dropna().between(17, 90).all()
