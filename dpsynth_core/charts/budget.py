@@ -46,7 +46,7 @@ def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
     second = f"[format(datum.value, '~g'), {{{shares}}}[format(datum.value, '~g')] || '']"
     axis = alt.Axis(format="~g", values=frame["epsilon"].tolist(), labelOverlap=True, labelExpr=second, grid=False)
     x = alt.X("epsilon:Q", title=None, scale=alt.Scale(type="log", nice=False, padding=14), axis=axis)
-    scale, shown = alt.Scale(domain=[0, max(1.3 * wanted, float(frame["high"].max()))]), alt.Axis(format="~%", tickCount=3)
+    scale, shown = alt.Scale(domain=[0, max(1.3 * wanted, float(frame["high"].max()))]), alt.Axis(format="~%", tickCount=2)
     y = alt.Y("error:Q", title=None, scale=scale, axis=shown)
     told = hover(epsilon=("ε", "~g"), error=("Expected error", ".1%"), guess=("Right guesses, at most", ".0%"))
     ends = {"y": alt.Y("low:Q", title=None, scale=scale), "y2": "high:Q"}
@@ -57,8 +57,8 @@ def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
     rule = alt.Chart(here).mark_rule(color=INK, strokeWidth=1, tooltip=None).encode(x=x)
     mark = alt.Chart(here).mark_circle(size=180, opacity=1, color=STRONG, stroke="white", strokeWidth=2).encode(x=x, y=y, tooltip=told)
     dashed = limit(wanted).encode(y=alt.Y("limit:Q", title=None, scale=scale))
-    caption = "Dashed: good enough. Below ε: right guesses."
-    return finish(alt.layer(band, dashed, rule, line, points, mark), zoned, "Which error at which ε?", caption, height=120)
+    caption = "Dashed: good enough. Below: right guesses."
+    return finish(alt.layer(band, dashed, rule, line, points, mark), zoned, "Which error?", caption, height=120)
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:

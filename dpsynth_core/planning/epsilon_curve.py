@@ -73,7 +73,7 @@ def sentence(one: Bought, who: str = "people") -> str:
         who: What is counted, in plural.
     """
     spread = f" ({_percent(one.low)} to {_percent(one.high)})" if one.low < one.high else ""
-    return f"Tables should have **{_percent(one.error)}**{spread} of {who} in a wrong group on average."
+    return f"Tables should average **{_percent(one.error)}**{spread} of {who} in a wrong group."
 
 
 def _percent(share: float) -> str:

@@ -1067,7 +1067,7 @@ def test_dragging_epsilon_moves_sentences_about_the_person_and_the_tables() -> N
     app = open_page("budget", project())
     said = [line for line in words(app).splitlines() if "; at ε" in line]
     assert len(said) >= 2
-    (error,) = (line for line in words(app).splitlines() if line.startswith("Tables should have **"))
+    (error,) = (line for line in words(app).splitlines() if line.startswith("Tables should average **"))
     (guess,) = (line for line in words(app).splitlines() if "50:50" in line)
     slider = next(one for one in app.select_slider if one.label == "Drag ε")
     app = slider.set_value(5.0).run()
@@ -1078,5 +1078,5 @@ def test_dragging_epsilon_moves_sentences_about_the_person_and_the_tables() -> N
     after = words(app).splitlines()
     assert error not in after
     assert guess not in after
-    assert sum(line.startswith("Tables should have **") for line in after) == 1
+    assert sum(line.startswith("Tables should average **") for line in after) == 1
     assert not balance.populations()

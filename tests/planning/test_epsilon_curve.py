@@ -33,6 +33,6 @@ def test_the_plans_own_epsilon_is_what_its_light_and_its_accountant_say() -> Non
 
 def test_a_sentence_states_the_error_with_its_range_and_whose_it_is() -> None:
     said = epsilon_curve.sentence(Bought(1.0, 0.54, 0.0063, 0.0037, 0.0101))
-    assert said == "Tables should have **0.63%** (0.37% to 1.0%) of people in a wrong group on average."
+    assert said == "Tables should average **0.63%** (0.37% to 1.0%) of people in a wrong group."
     exact = epsilon_curve.sentence(Bought(1.0, 0.54, 0.42, 0.42, 0.42), "households")
     assert "**42%** of households" in exact

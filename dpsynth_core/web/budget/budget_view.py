@@ -41,7 +41,7 @@ from dpsynth_core.web.shell.text import capital, code, literal, names
 EPSILON, DELTA, CERTIFICATE = "budget.epsilon", "budget.delta", "budget.certificate"
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 """Shares of the budget offered for the certificate."""
-DRAGGED = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+DRAGGED = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Values of epsilon on the slider and in the chart, besides the chosen one."""
 EPSILON_HELP = (
     "ε limits how far the odds about any one person can move: at most by the factor e to the power of ε, either way. Lower is more private."
