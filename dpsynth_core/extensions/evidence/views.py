@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpsynth_core.extensions.evidence.ceilings import ceilings
 from dpsynth_core.extensions.evidence.sections import (
     CEILINGS_READING,
-    CEILINGS_TITLE,
     ceiling_lines,
     ceilings_section,
     yardsticks_section,
@@ -18,11 +19,16 @@ from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
 
+LIMITS, SCORES = "Limits of attacks", "Scores of other programs"
+"""Titles of the expanders, in few words, because pages show them at first sight."""
+
 
 def results(opened: OpenRun) -> None:
-    """Draw both sections of the report, each in an expander."""
-    for section in (*yardsticks_section(opened.release), *ceilings_section(opened.release)):
-        fold(section)
+    """Draw both sections of the report, each in an expander with a short title."""
+    for section in yardsticks_section(opened.release):
+        fold(replace(section, title=SCORES))
+    for section in ceilings_section(opened.release):
+        fold(replace(section, title=LIMITS))
 
 
 def budget(project: Current) -> None:
@@ -32,4 +38,4 @@ def budget(project: Current) -> None:
     shares = document.shares(project.draft)
     limits = ceilings(shares.accountant, shares.rho, shares.slack)
     lines = ceiling_lines(limits, UnitSpec.model_validate(project.draft["unit"]), document.is_linked(project.draft))
-    fold(Section("ceilings", CEILINGS_TITLE, CEILINGS_READING, lines))
+    fold(Section("ceilings", LIMITS, CEILINGS_READING, lines))
