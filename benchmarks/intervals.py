@@ -155,14 +155,15 @@ def measure(point: record.Point) -> record.Point:
     ran = time.perf_counter()
     sets = Sets.of(made)
     model = time.perf_counter()
-    drawn = [one.codes for one in sets.first(point["sets"])]
+    drawn = [one.codes for one in (*sets.first(point["sets"]), sets.to_the_end)][:-1]
     done = time.perf_counter()
     results = []
     for analysis, truth in zip(asked, truths, strict=True):
         exact, own = analysis.estimate(codes, influence=True), analysis.estimate(sets.fitted.released.codes, influence=True)
         values = np.array([analysis.estimate(one).values for one in drawn])
         held = explained(own.influence, domain, sets.fitted.released.codes, sets.tables, analysis.columns)
-        of = {who: combined(own.values, values, own.variances, who, 1 - held.r2) for who in (TABLE, POPULATION)}
+        drift = analysis.estimate(sets.to_the_end.codes).values - own.values
+        of = {who: combined(own.values, values, own.variances, who, 1 - held.r2, drift) for who in (TABLE, POPULATION)}
         plain = combined(values.mean(axis=0), values, own.variances, TABLE)
         usual = 1.96 * np.sqrt(exact.variances)
         for k, name in enumerate(analysis.names):

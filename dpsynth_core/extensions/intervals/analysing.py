@@ -120,7 +120,8 @@ def analyse(sets: Sets, text: str, of: str, drawn: Sequence[Codes]) -> Analysed:
     own = asked.estimate(codes, influence=True)
     values = np.array([_in_set(asked, one) for one in drawn])
     held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], sets.tables, asked.columns)
-    found = combined(own.values, values, own.variances, of, 1 - held.r2)
+    drift = _in_set(asked, sets.to_the_end.codes) - own.values
+    found = combined(own.values, values, own.variances, of, 1 - held.r2, drift)
     results = []
     for k, name in enumerate(asked.names):
         r2 = float(held.r2[k])

@@ -94,6 +94,7 @@ def combined(
     within: NDArray[np.float64],
     of: str,
     unmeasured: NDArray[np.float64] | float = 0.0,
+    drift: NDArray[np.float64] | float = 0.0,
 ) -> Pooled:
     """Return results with intervals by the rule of this file.
 
@@ -104,10 +105,12 @@ def combined(
         of: "population" or "table".
         unmeasured: The share of W that no measured table holds; of a table, it is added as the
             error of rows that were drawn (1 - R2).
+        drift: How far the estimates are from those of a fit that went to its end, shape (results,).
+            Its square is added: a fit that ended early errs by so much beside the noise.
     """
     m = len(results)
     noise = (1 + 1 / m) * results.var(axis=0, ddof=1)
-    variance = noise + (within if of == POPULATION else unmeasured * within)
+    variance = noise + np.square(drift) + (within if of == POPULATION else unmeasured * within)
     degrees = (m - 1) * np.maximum(1.0, np.divide(variance, noise, where=noise > 0, out=np.full(noise.shape, 1e6))) ** 2
     half = student.ppf(0.5 + LEVEL / 2, degrees) * np.sqrt(variance)
     return Pooled(value, value - half, value + half, variance, degrees, np.sqrt(noise), of, m)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.extensions.intervals.explained import MOST_ROWS, Table, tables
 from dpsynth_core.extensions.intervals.refitting import Refitting, check
+from dpsynth_core.mechanisms.steps import RowModel
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import Rows
@@ -84,7 +85,15 @@ class Sets:
             k: The number. The same number gives the same rows, whatever other sets were drawn.
         """
         for_noise, for_rows = np.random.SeedSequence(self.seed, spawn_key=(0, k)).spawn(2)
-        model = self.refitting.fit(self.refitting.answered(np.random.default_rng(for_noise)))
+        return self._drawn(self.refitting.fit(self.refitting.answered(np.random.default_rng(for_noise))), for_rows)
+
+    @cached_property
+    def to_the_end(self) -> OneSet:
+        """Rows of the model that a fit to the release's own answers comes to at its end."""
+        model = self.refitting.fit(self.refitting.answers, to_the_end=True)
+        return self._drawn(model, np.random.SeedSequence(self.seed, spawn_key=(0, 0)))
+
+    def _drawn(self, model: RowModel, for_rows: np.random.SeedSequence) -> OneSet:
         total = float(model.marginal(()))
         seed = int(for_rows.generate_state(1, np.uint64)[0] >> np.uint64(1))
         count = synthesis.row_count(self.fitted.plan, total)
