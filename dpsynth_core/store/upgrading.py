@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.connection import Connection, Part
-from dpsynth_core.store.faults import BooksLost
+from dpsynth_core.store.faults import FIELD, BooksLost
 
 _ORDER = ("function", "table", "constraint", "index", "view")
 _FROM = (2, 3, 4, 5)
 """Versions that can be upgraded. Their ledgers had fewer kinds of entries, except the latest; the first knew no people."""
+_OF_FIRST_COUNT = ("table", "runs")
+"""A part that databases had whose versions were counted from 1 for the first time, until 22 November 2026; runs are a view since then."""
+_FIRST_COUNT = (
+    "its database is of a version before 22 November 2026, which this one does not read; nothing in it was changed",
+    "use that version, which has its charges, or name another directory for other people",
+)
 _KINDS = "'population'"
 """Text in the part of the ledger that lists the kinds of entries: the table or its constraint."""
 _NEW = {"people", "tokens", "needs", "shares", "offers"}
@@ -61,8 +68,11 @@ def _step(db: Connection, schema: frozenset[Part], parts: Callable[[Connection],
 
     Raises:
         BooksLost: Tables or rules of the database were changed.
+        InputError: The database is of a version that counted from 1 as well, and is not read.
     """
     before = parts(db)
+    if _OF_FIRST_COUNT in {part[:2] for part in before}:
+        raise InputError(FIELD, *_FIRST_COUNT)
     differ = {part for part in before ^ schema if part.table not in _NEW and not (part.table == "ledger" and _KINDS in part.made)}
     if changed := {part.name for part in differ}:
         raise BooksLost(f"tables or rules of its database were changed ({', '.join(sorted(changed))})")
