@@ -60,19 +60,19 @@ def claim(job: str) -> Row:
         jobs.NotMine: The job has no free place.
     """
     with transaction() as db:
-        if not _fill(db, job, *jobs.me()):
+        _fill(db, job, *jobs.me())
+        first = f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {jobs.MINE} AND heartbeat IS NULL"
+        if db.execute(first, (now(), job, *jobs.me())).rowcount != 1:
             raise jobs.NotMine
-        db.execute(f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {jobs.MINE}", (now(), job, *jobs.me()))
         return jobs.job_of(db, job)
 
 
-def _fill(db: Connection, job: str, pid: int, birth: str | None) -> bool:
-    """Give a process of this machine a free place of a job, unless it has one, and return whether it has one now."""
+def _fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
+    """Give a process of this machine a free place of a job, if there is one and unless it has one."""
     process = pid, birth, processes.place()
-    if db.execute("SELECT 1 FROM workers WHERE job = ? AND pid = ? AND birth = ? AND place = ?", (job, *process)).fetchone() is not None:
-        return True
-    free = "(SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)"
-    return db.execute(f"UPDATE workers SET pid = ?, birth = ?, place = ? WHERE id = {free}", (*process, job)).rowcount == 1
+    if db.execute("SELECT 1 FROM workers WHERE job = ? AND pid = ? AND birth = ? AND place = ?", (job, *process)).fetchone() is None:
+        free = "(SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)"
+        db.execute(f"UPDATE workers SET pid = ?, birth = ?, place = ? WHERE id = {free}", (*process, job))
 
 
 def take(job: str) -> int | None:
