@@ -78,6 +78,7 @@ def test_every_manifest_names_what_exists() -> None:
         assert all(callable(extension.load(path)) for path in loaded)
     assert all(callable(extension.load(path)) for place in extension.PLACES for path in extension.views(place))
     assert {place for one in extension.built_in() for place, _ in one.views} <= set(extension.PLACES)
+    assert all(callable(extension.load(kind.check)) for kind in extension.bundle_kinds().values())
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 
