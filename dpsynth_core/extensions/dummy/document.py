@@ -1,4 +1,4 @@
-"""What dummy rows say about themselves, and the files of their bundle: rows, document, codebook and a page to read."""
+"""The statement about dummy rows, and the files of their bundle: rows, document, codebook and a page to read."""
 
 from __future__ import annotations
 

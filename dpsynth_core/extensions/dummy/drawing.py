@@ -1,4 +1,4 @@
-"""Dummy rows as codes: even shares of values, or those of published tables, and every rule kept. No record is known here."""
+"""Drawing of dummy rows: values have even shares, or the shares of published tables, and every rule holds. No record is read."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def order_of(draft: Mapping[str, Any], rows: int) -> Order:
     """Return the order for dummy rows of a draft's columns.
 
     Raises:
-        InputError: The domain is not complete, or dummy rows cannot be made of it.
+        InputError: The domain is not complete, or `Order.of` refuses it.
     """
     domain, *second = (one.to_json() for one in document.domains(draft))
     if (origin := draft.get("domain_origin")) in ORIGINS and domain.get("origin") != DATA:
