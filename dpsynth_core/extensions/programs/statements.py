@@ -16,7 +16,7 @@ from dpsynth_core.release.tables import FIRST, MEMBERS
 from dpsynth_core.report.asking import weighted_knowledge
 from dpsynth_core.vocabulary.attribute import Attribute
 
-MOST_COLUMNS, MOST_CELLS = 60, 60
+MOST_COLUMNS, MOST_CELLS = 30, 40
 """How many columns of a file of rows have statements, and cells of such a column at most: verify computes all of them again."""
 
 
