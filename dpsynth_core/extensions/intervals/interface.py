@@ -63,8 +63,8 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
 def analyse(release: Release, analysis: str, of: str = POPULATION, m: int = USUAL) -> Analysed:
     """Analyse a release, with 95 % intervals that know of its noise.
 
-    Each result has R2: how much of it the measured tables determine. From 0.99 on, intervals hold. Below 0.5 there is none, and the
-    relation that no table holds is named. It costs nothing.
+    Each result has R2: how much of it the measured tables determine. From 0.99 on, 92 to 96 % of intervals held in trials. Below 0.5
+    there is none, and the relation that no table holds is named. It costs nothing.
 
     Parameters
     ----------
