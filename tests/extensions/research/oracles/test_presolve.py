@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpsynth_core.extensions.research.oracles.records.cpsat import Climber
+from dpsynth_core.extensions.research.oracles.records.climbing import Climber
 from dpsynth_core.extensions.research.oracles.records.presolve import Reduced, reduce
 from dpsynth_core.extensions.research.oracles.records.problem import NO_COLUMN, RecordProblem, Records, SignedQueries
 from tests.extensions.research.oracles.brute_force import brute_force
