@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -53,16 +54,27 @@ def test_gem_has_the_settings_of_the_authors_program() -> None:
 
 
 @pytest.mark.parametrize("name", ["fem", "sepfem"])
-def test_fem_charges_itself_as_algorithm_1_does(name: str) -> None:
-    """Vietri et al. 2020, Algorithm 1: T eps_0^2 / 2 = rho; tables 2 and 3: eps_0 = 0.003 and eta = 1 are in both."""
+def test_fem_has_the_authors_last_settings_and_charges_itself_as_algorithm_1_does(name: str) -> None:
+    """Vietri et al. 2020, Algorithm 1: T eps_0^2 / 2 = rho; run_fem.sh: eps_0 = 0.008 sqrt(epsilon), eta = 0.16 sqrt(T), s = 50."""
     fem = published(name)
-    assert (fem.eps_0, fem.eta, fem.skip) == (0.003, 1.0, 0.0)
-    assert fem.choices(1000, 50_000.0, 0.000177) == int(2 * 0.000177 / 0.003**2) == 39
+    assert (fem.eps_0, fem.eta, fem.records, fem.proved, fem.skip) == (0.0, 0.16, 50, 50, 0.0)
+    for epsilon in (0.1, 1.0):
+        log = 2 * math.log(50_000)
+        rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2  # rho + 2 sqrt(rho log) = epsilon
+        assert fem.given_eps_0(50_000.0, rho) == pytest.approx(0.008 * math.sqrt(epsilon))
+        assert fem.choices(1000, 50_000.0, rho) == int(2 * rho / (0.008**2 * epsilon))
     kernel, steps = run(configured(get(name), PAPER | QUICK[name]), rho=0.05, relation="replace")
     selections = [event for event in kernel.events if isinstance(event, Selection)]
-    assert [event.eps for event in selections] == pytest.approx([0.003] * 3)
+    assert [event.eps for event in selections] == pytest.approx([fem.given_eps_0(4000.0, 0.05)] * 3)
     assert sum(isinstance(step, Fitted) for step in steps) == 3  # as many rounds of records as choices
-    assert steps[-1].details["eta"] == 1.0  # eta as it is
+    assert steps[-1].details["eta"] == pytest.approx(0.16 * math.sqrt(3))
+
+
+@pytest.mark.parametrize("name", ["fem", "sepfem"])
+def test_the_eps_0_of_the_papers_tables_can_be_set(name: str) -> None:
+    """Tables 2 and 3 have eps_0 = 0.003 for every budget."""
+    fem: Any = configured(get(name), PAPER | {"eps_0": 0.003})
+    assert fem.choices(1000, 50_000.0, 0.000177) == int(2 * 0.000177 / 0.003**2) == 39
 
 
 def test_multiplicative_weights_select_and_average_as_printed() -> None:

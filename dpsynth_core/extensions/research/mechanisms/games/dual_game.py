@@ -260,7 +260,7 @@ class DualQuery:
         """
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
-        with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), draws=1) as data_player:
+        with query_game.data_player(queries, query_game.search_limit(self.solve_seconds, self.gap), proved=1) as data_player:
             counted = yield from count_people(kernel, query_game.TOTAL_SHARE)
             total, rows = people(counted), kernel.unit.query_l1
             game = plan(self.schedule, total / rows, kernel.rho_left, self.eta, self.rounds)
@@ -269,12 +269,12 @@ class DualQuery:
             sample = Signed.uniform(queries, self.samples, rng)
             hits, rounds = SparseAnswers.of_rows(queries, np.zeros((0, len(sizes)), dtype=np.int32)), []
             for t in range(1, game.rounds + 1):
-                record, answers = data_player.records(sample, [tie_breaker(rng, sizes)])
+                record, searches = data_player.records(sample, [tie_breaker(rng, sizes)])
                 rounds.append(record)
                 hits = hits.plus(SparseAnswers.of_rows(queries, record))
                 if t < game.rounds:
                     sample = self.resample(query_player, t, sample, record, hits)
-                yield query_game.played(kernel, t, answers)
+                yield query_game.played(kernel, t, searches)
         fresh = int(game.schedule.fresh.sum())
         details = {"rounds": game.rounds, "eta": game.eta, "fresh_samples": fresh, **data_player.searches.to_json()}
         yield Finished(self.finish(query_game.together(kernel.domain, rounds, self.skip, total)), total, details)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.extensions.research.oracles.pool import Pool
 from dpsynth_core.extensions.research.oracles.records import problem
+from dpsynth_core.extensions.research.oracles.records.climbing import climb
 from dpsynth_core.extensions.research.oracles.records.problem import Exhaustion, Linear, RecordProblem, Records, SignedQueries
 from dpsynth_core.extensions.research.oracles.search import Limit, Solution
 from dpsynth_core.extensions.research.vocabulary.queries import QueryClass
@@ -47,6 +48,7 @@ _PATIENCE = 4.0
 """Wall seconds per second of work before a search is ended. Its answer then depends on how busy the machine is."""
 _BYTES_PER_CELL = 24
 _SEARCH_SECONDS, _EASY_QUERIES = 0.002, 50
+_CLIMB_SECONDS_PER_COLUMN, _CLIMB_SECONDS_PER_QUERY, _SECONDS_PER_HIT = 6e-6, 1e-6, 1e-7
 _SECONDS_A_ROUND, _SECONDS_PER_CELL = 0.01, 1e-8
 
 Numbers = NDArray[np.int64]
@@ -91,11 +93,20 @@ class Searches:
         count: Number of searches.
         certified: Number of searches that proved their record to be the best.
         gap: Largest known distance between a record's value and its upper bound, in queries.
+        climbed: Number of records found by climbing instead, of which nothing is proved.
     """
 
     count: int = 0
     certified: int = 0
     gap: float = 0.0
+    climbed: int = 0
+
+    @classmethod
+    def of(cls, answers: Iterable[Solution], climbed: int = 0) -> Searches:
+        """Return the statistics of these results of searches, beside so many records found by climbing."""
+        searches = cls(climbed=climbed)
+        searches.add(answers)
+        return searches
 
     def add(self, answers: Iterable[Solution]) -> None:
         """Count these results of searches, and update the largest gap."""
@@ -109,11 +120,15 @@ class Searches:
 
         Times are left out, so that a release made again from its transcript is the same.
         """
-        return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap}
+        climbed = {"climbed": self.climbed} if self.climbed else {}
+        return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap, **climbed}
 
     def __str__(self) -> str:
-        records = f"{self.count} {'record' if self.count == 1 else 'records'}"
-        return f"{records}, {self.certified / self.count:.0%} proved best, largest gap {self.gap if self.gap > _ROUNDING else 0:.2g}"
+        number = self.count + self.climbed
+        records = f"{number} {'record' if number == 1 else 'records'}"
+        climbed = f"{self.climbed} by climbing; of the others " if self.climbed else ""
+        gap = self.gap if self.gap > _ROUNDING else 0
+        return f"{records}, {climbed}{self.certified / self.count:.0%} proved best, largest gap {gap:.2g}"
 
 
 @dataclass
@@ -124,6 +139,8 @@ class DataPlayer:
         queries: The class of queries.
         oracle: Solver processes, or the enumeration of all records.
         limit: The limit of each search.
+        proved: Number of records of a round that solver processes look for; the others are found by
+            climbing.
         last: Codes of the last record found, shape (columns,); it stands in if a search finds no
             record.
         searches: Statistics of all searches so far.
@@ -132,36 +149,45 @@ class DataPlayer:
     queries: QueryClass
     oracle: Pool | Exhaustion
     limit: Limit
+    proved: int
     last: Codes
     searches: Searches
 
-    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Sequence[Solution]]:
+    def records(self, wanted: Signed, perturbations: Sequence[Linear]) -> tuple[Codes, Searches]:
         """Find, for each perturbation, a record that satisfies many of the wanted queries at a low cost.
 
         The value of a record is the number of wanted queries that it satisfies less the costs of
-        its values. If a search finds no record within its limit, the last record found stands in.
+        its values. The first `proved` records are searched for, and those that a climb finds none
+        for. If a search finds no record within its limit, the last record found stands in.
 
         Args:
             wanted: The queries and negations; repeated ones count several times.
             perturbations: Cost of each value of each attribute, for each search.
 
         Returns:
-            Codes of the records, shape (perturbations, columns), and the results of the searches.
+            Codes of the records, shape (perturbations, columns), and the statistics of the round.
 
         Raises:
             OracleError: A solver process failed.
         """
         queries = SignedQueries.of(self.queries, wanted.numbers, wanted.signs)
-        answers, records = self.oracle.solve_many([RecordProblem(queries, linear) for linear in perturbations], self.limit), []
-        for answer in answers:
+        problems = [RecordProblem(queries, linear) for linear in perturbations]
+        found: list[Codes | None] = [None] * len(problems)
+        if isinstance(self.oracle, Pool):
+            found[self.proved :] = climb(problems[self.proved :], self.limit.seed)
+        left = [place for place, codes in enumerate(found) if codes is None]
+        answers = self.oracle.solve_many([problems[place] for place in left], self.limit)
+        for place, answer in zip(left, answers, strict=True):
             self.last = answer.codes if answer.status != "failed" else self.last
-            records.append(self.last)
+            found[place] = self.last
+        climbed = len(problems) - len(left)
+        self.searches.climbed += climbed
         self.searches.add(answers)
-        return np.stack(records), answers
+        return np.stack([codes for codes in found if codes is not None]), Searches.of(answers, climbed)
 
 
 @contextmanager
-def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataPlayer]:
+def data_player(queries: QueryClass, limit: Limit, proved: int) -> Iterator[DataPlayer]:
     """Open a data player for a `with` block, at whose end its solver processes are killed.
 
     It first looks for any possible record; no budget is spent.
@@ -169,18 +195,19 @@ def data_player(queries: QueryClass, limit: Limit, draws: int) -> Iterator[DataP
     Args:
         queries: The class of queries.
         limit: The limit of each search.
-        draws: Number of searches per round; with one, a single solver process is started.
+        proved: Number of records per round that are searched for; with one, a single solver process
+            is started. The others are found by climbing.
 
     Raises:
         OracleError: No possible record is found, or a solver process fails.
     """
     nothing = np.zeros(0, dtype=np.int64)
     problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))
-    with _oracle(queries.domain, draws) as oracle:
+    with _oracle(queries.domain, proved) as oracle:
         (any_record,) = oracle.solve_many([problem], limit)
         if any_record.status == "failed":
             raise OracleError("no row was found that the impossible combinations allow", "allow a search more time, or remove rules")
-        yield DataPlayer(queries, oracle, limit, any_record.codes, Searches())
+        yield DataPlayer(queries, oracle, limit, proved, any_record.codes, Searches())
 
 
 def search_limit(seconds: float, gap: float = 0.0) -> Limit:
@@ -234,16 +261,14 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
     return WeightedRecords(domain, codes, times * (total / times.sum()))
 
 
-def played(kernel: Kernel, number: int, answers: Sequence[Solution]) -> Fitted:
+def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
     """Return the step that reports a round, with the statistics of its searches in words.
 
     Args:
         kernel: The kernel, which knows the spent budget.
         number: Number of the round.
-        answers: Results of the round's searches.
+        searches: Statistics of the round.
     """
-    searches = Searches()
-    searches.add(answers)
     return fitted(kernel, number, str(searches))
 
 
@@ -252,7 +277,7 @@ def split(_workload: Workload, total_is_public: bool) -> Split:
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 
-def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_seconds: float) -> Forecast:
+def forecast(workload: Workload, rounds: int, draws: int, queries: float, solve_seconds: float, climbed: int = 0) -> Forecast:
     """Return the expected time and memory of a game, or why it is refused.
 
     The number of different queries in a search grows from the first round to the last. From about a
@@ -266,9 +291,12 @@ def forecast(workload: Workload, rounds: int, draws: int, queries: int, solve_se
         draws: Number of searches per round.
         queries: Number of different queries in the searches of the last round.
         solve_seconds: Limit of a search, in seconds.
+        climbed: Number of records per round that are found by climbing.
     """
-    cells = workload.cells
+    cells, columns = workload.cells, len(workload.domain)
     reason = too_many_cells(cells)
     search = min(_PATIENCE * solve_seconds, _SEARCH_SECONDS * (1 + (queries / _EASY_QUERIES) ** 2 / 3))
-    seconds = 3.0 + rounds * (draws * search / min(draws, 2) + _SECONDS_A_ROUND + _SECONDS_PER_CELL * cells)
+    climbing = climbed * (_CLIMB_SECONDS_PER_COLUMN * columns + _CLIMB_SECONDS_PER_QUERY * queries)
+    hits = _SECONDS_PER_HIT * (draws + climbed) * len(workload.cliques)
+    seconds = 3.0 + rounds * (draws * search / min(draws, 2) + climbing + hits + _SECONDS_A_ROUND + _SECONDS_PER_CELL * cells)
     return Forecast(not reason, seconds, 350.0 + _BYTES_PER_CELL * cells / 1e6, reason)

@@ -168,5 +168,5 @@ def _share(records: float, total: float) -> float:
     return min(1.0, max(0.0, records / total)) if math.isfinite(records) else 0.0
 
 
-PUBLISHED = Learn(card=printed(Learn.card, *_KEPT), learner=learners.LAPLACE)
+PUBLISHED = Learn(card=printed(Learn.card, *_KEPT, learners.NUMBERS_OF_PRSMA), learner=learners.LAPLACE)
 """RSPM with Laplace noise (Neel, Roth and Wu 2019, section III)."""

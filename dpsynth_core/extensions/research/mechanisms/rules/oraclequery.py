@@ -131,7 +131,7 @@ class OracleQuery(learners.RuleLearner):
                 rule = question.put(kernel, Task.of(kernel.domain, rules, rivals=Rivals(drawn[-1], total)), self.solver)
                 named += [] if rule is None else [rule.negation()]
                 searches.add(answers)
-                yield query_game.played(kernel, number, answers)
+                yield query_game.played(kernel, number, query_game.Searches.of(answers))
         guarantee = f"each round: {question.guarantee(self.solver.may_fail(rules))}"
         details = {"rounds": rounds, "rules_named": len(named), "guarantee": guarantee, **searches.to_json()}
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
@@ -144,5 +144,5 @@ class OracleQuery(learners.RuleLearner):
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 
 
-PUBLISHED = OracleQuery(card=printed(OracleQuery.card, *_KEPT), learner=learners.GAUSSIAN, skip=0.0)
+PUBLISHED = OracleQuery(card=printed(OracleQuery.card, *_KEPT, learners.NUMBERS_OF_PRSMA), learner=learners.GAUSSIAN, skip=0.0)
 """Theorem 10, first part (Neel, Roth and Wu 2019)."""
