@@ -95,6 +95,11 @@ class Setting:
         sigma = math.sqrt(len(self.workload.cliques) / (2 * ZCDP.rho_from(epsilon, self.delta)))
         return float(np.abs(np.random.default_rng().normal(0.0, sigma, self.workload.cells)).max()) / self.rows
 
+    def laplace_error(self, epsilon: float) -> float:
+        """The same of Laplace noise, under pure epsilon-differential privacy."""
+        scale = len(self.workload.cliques) / epsilon
+        return float(np.abs(np.random.default_rng().laplace(0.0, scale, self.workload.cells)).max()) / self.rows
+
     def rows_error(self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None = None) -> float:
         """max over all cells of |q(D) - q(rows)| as fractions; rows may have weights."""
         return max(float(np.abs(true - self._fractions(r, codes, weights)).max()) for r, true in self._true.items())

@@ -57,7 +57,7 @@ PARTS = (
     Part("AIM 7", aim_figures.PROGRAM, f"--tables titanic {_THREE} --mechanisms mwem_pgm mwem_pgm@paper mwem_rp mwem_rp@paper"),
     Part("AIM T3", aim_figures.PROGRAM, f"--tables few few-zeros {_THREE} --mechanisms aim"),
     Part("FEM 1", fem.PROGRAM, "--figures 1 --epsilons 0.1 0.2 0.5 1 --programs zero fem dualquery dqrs gaussian-even aim"),
-    Part("FEM 1", fem.PROGRAM, "--figures 1 --epsilons 0.1 1 --programs hdmm sepfem"),
+    Part("FEM 1", fem.PROGRAM, "--figures 1 --epsilons 0.1 1 --programs hdmm hdmm-laplace sepfem"),
     Part("FEM 1", fem.PROGRAM, "--figures 1 --k 5 --epsilons 0.1 1 --programs zero fem sepfem dualquery dqrs"),
     Part("FEM 2", fem.PROGRAM, "--figures 2 --marginals 16 64 256 455 --programs fem dualquery hdmm aim"),
     Part("RAP 2", rap.PROGRAM, "--figures 2 --epsilons 0.1 0.5 1 --programs zero rap rp fem aim"),
