@@ -99,7 +99,7 @@ def _columns(planned: Spec, listed: str | None) -> list[Attribute]:
 
 
 def _epsilon(options: argparse.Namespace, planned: Spec) -> Any:
-    """Return epsilon of the run; the spec refuses what is no number."""
+    """Return epsilon of the run as stated; the spec refuses a text that is not a number."""
     from dpsynth_core.planning.learning_plan import OF_PLAN
 
     return OF_PLAN * planned.budget.epsilon if options.epsilon is None else number(options.epsilon)

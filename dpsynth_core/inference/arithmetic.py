@@ -25,10 +25,10 @@ TERMS = 2**20
 
 
 class Arithmetic(Protocol):
-    """How tables represent numbers of 0 or more. Axes and shapes are those of NumPy.
+    """A representation of numbers of 0 or more in tables. Axes and shapes are those of NumPy.
 
     Attributes:
-        one: What represents 1.
+        one: The representation of the number 1.
     """
 
     one: float
@@ -95,7 +95,7 @@ class Numbers:
 
 
 class Logarithms:
-    """Natural logarithms; that of 0 is minus infinity."""
+    """Numbers as their natural logarithms; 0 is minus infinity."""
 
     one = 0.0
 

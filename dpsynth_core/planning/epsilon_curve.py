@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bought:
-    """What one epsilon buys.
+    """The protection and the expected error at one epsilon.
 
     Attributes:
         epsilon: The epsilon.

@@ -17,7 +17,7 @@ from dpsynth_core.store.ledger_head import EMPTY, Head
 
 @dataclass(frozen=True)
 class Books:
-    """What the entries of a ledger add up to.
+    """The sums of the entries of a ledger.
 
     Attributes:
         head: Number and hash of the last entry.

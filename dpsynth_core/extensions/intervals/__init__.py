@@ -1,4 +1,4 @@
-"""Intervals that know of the noise: several sets of rows from one release, and analyses of them."""
+"""Intervals that include the noise of a release: several sets of rows are drawn from it, and analyses of the sets are combined."""
 
 from dpsynth_core.foundation.extension import Extension, Setting
 

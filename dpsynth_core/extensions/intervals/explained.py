@@ -1,4 +1,4 @@
-"""How much of an analysis the measured tables determine, from released rows and the names of tables alone.
+"""The share of an analysis that the measured tables determine, computed from released rows and the names of tables alone.
 
 An estimate moves with its influence function. Where that function is a sum of functions of measured tables' cells, the noisy answers inform
 about the whole estimate; where it is not, the rows hold what the model assumes (independence), and no interval from them means anything.
@@ -100,7 +100,7 @@ def _cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """How much of each influence function the measured tables determine.
+    """The share of each influence function that the measured tables determine.
 
     Attributes:
         r2: The share, from 0 to 1, shape (results,).

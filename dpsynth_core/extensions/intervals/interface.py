@@ -1,4 +1,4 @@
-"""What Python programs call: sets of rows of a release, and analyses with intervals. None of it costs budget."""
+"""Functions for Python programs: sets of rows of a release, and analyses with intervals. They spend no budget."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def combined(
     unmeasured: NDArray[np.float64] | float = 0.0,
     drift: NDArray[np.float64] | float = 0.0,
 ) -> Pooled:
-    """Return results with intervals by the rule of this file.
+    """Return results with intervals by Rubin's rule, as the module states it.
 
     Args:
         value: The estimates, shape (results,).

@@ -160,7 +160,7 @@ def check_plan(plan: Plan, field: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Recipe:
-    """How a mechanism fits its last model.
+    """The settings with which a mechanism fits its last model.
 
     Attributes:
         used: The measurements that enter the fit.

@@ -1,4 +1,4 @@
-"""Sets of rows from one release, whose spread is that of its noise.
+"""Sets of rows from one release; the sets differ by the noise of the release.
 
 Set number k follows from the seed alone: noise and rows are drawn from two streams of `SeedSequence(seed, spawn_key=(0, k))`, so that
 anyone who has the release makes the same sets again. Further tables of a release (`release.tables`) use spawn keys of one number, and are
@@ -82,7 +82,7 @@ class Sets:
         """Return set number k, from 1.
 
         Args:
-            k: The number. The same number gives the same rows, whatever other sets were drawn.
+            k: The number of the set. The rows depend on this number and the seed alone.
         """
         for_noise, for_rows = np.random.SeedSequence(self.seed, spawn_key=(0, k)).spawn(2)
         return self._drawn(self.refitting.fit(self.refitting.answered(np.random.default_rng(for_noise))), for_rows)

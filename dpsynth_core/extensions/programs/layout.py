@@ -1,4 +1,4 @@
-"""How a file of rows writes a column, for programs that read it: the type of its texts, its values with labels, and the cell of each."""
+"""The form of a column in a file of rows, for programs: the type of its texts, its values with labels, and the cell of each."""
 
 from __future__ import annotations
 
