@@ -316,7 +316,7 @@ def test_a_server_that_other_machines_reach_starts_with_sign_in_alone(
 @pytest.mark.parametrize(
     ("changes", "own", "saying"),
     [
-        ({"cookie_secret": 12345678901234567890123456789012}, "", "cookie_secret: it is no text"),
+        ({"cookie_secret": 12345678901234567890123456789012}, "", r"\[auth\] cookie_secret: it is no text"),
         ({}, "roles = []", "roles.*it is no section"),
         ({}, 'roles = "x"', "roles.*it is no section"),
     ],
