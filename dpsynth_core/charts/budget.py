@@ -57,8 +57,8 @@ def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
     rule = alt.Chart(here).mark_rule(color=INK, strokeWidth=1, tooltip=None).encode(x=x)
     mark = alt.Chart(here).mark_circle(size=180, opacity=1, color=STRONG, stroke="white", strokeWidth=2).encode(x=x, y=y, tooltip=told)
     dashed = limit(wanted).encode(y=alt.Y("limit:Q", title=None, scale=scale))
-    caption = "Dashed: good enough. Below: right guesses."
-    return finish(alt.layer(band, dashed, rule, line, points, mark), zoned, "Which error?", caption, height=120)
+    caption = "Dashed line: good enough. Numbers below ε: right guesses."
+    return finish(alt.layer(band, dashed, rule, line, points, mark), zoned, "How large is the error at each ε?", caption, height=120)
 
 
 def coverage(zoned: Zoned[pd.DataFrame]) -> Drawing:
