@@ -100,9 +100,9 @@ def _columns(planned: Spec, listed: str | None) -> list[Attribute]:
 
 def _epsilon(options: argparse.Namespace, planned: Spec) -> Any:
     """Return epsilon of the run as stated; the spec refuses a text that is not a number."""
-    from dpsynth_core.planning.learning_plan import OF_PLAN
+    from dpsynth_core.planning.learning_plan import usual_epsilon
 
-    return OF_PLAN * planned.budget.epsilon if options.epsilon is None else number(options.epsilon)
+    return usual_epsilon(planned.budget.epsilon) if options.epsilon is None else number(options.epsilon)
 
 
 def _found(column: LearntColumn) -> str:

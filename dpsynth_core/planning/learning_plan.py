@@ -28,6 +28,15 @@ them, because it is said of columns that this run does not have."""
 _MOST_NAME = 180
 
 
+def usual_epsilon(of_release: float) -> float:
+    """Return the default epsilon of a run that learns values.
+
+    Args:
+        of_release: Epsilon of the release that is planned after it.
+    """
+    return OF_PLAN * of_release
+
+
 def learning_spec(planned: Mapping[str, Any], name: str, columns: Sequence[Attribute], epsilon: float) -> Spec:
     """Return the spec of a run that only learns the values of columns and counts them.
 

@@ -100,8 +100,8 @@ def _protection(release: Release) -> tuple[str, str]:
 
 
 def _delta(delta: float) -> str:
-    """Return delta in words: the chance that the promise of epsilon fails."""
-    return f"the promise fails at most once in {1 / delta:,.0f} (δ)" if delta > 0 else "the promise never fails"
+    """Return delta in words: the probability that the promise of epsilon fails."""
+    return f"the promise fails with probability {delta:.2g} at most (δ)" if delta > 0 else "the promise never fails"
 
 
 def _error(headline: Headline) -> tuple[str, str]:

@@ -249,6 +249,7 @@ class _Work:
         finished, seen = threading.Event(), time.monotonic()
         try:
             future.add_done_callback(lambda _: finished.set())
+            interrupts.check()  # also of a count that is quicker than the first look
             while not finished.wait(_LOOK_SECONDS):
                 interrupts.check()
                 if self._client.scheduler_info()["workers"]:

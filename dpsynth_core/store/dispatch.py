@@ -154,7 +154,7 @@ def pump() -> None:
             job = _start_next(db, at_once)
         if job is None:
             return
-        _launch(job["id"])
+        launch_worker(job["id"])
 
 
 def ask_to_stop(job: str) -> None:
@@ -301,7 +301,7 @@ def _fits(db: Connection, job: Row) -> bool:
     return not taken or there is None or taken + (needed["memory_mb"] if needed else 0.0) <= machine.MEMORY_SHARE * there
 
 
-def _launch(job: str) -> None:
+def launch_worker(job: str) -> None:
     """Start a worker, and give it a place at once, so that its death is noticed also before it has claimed the job itself."""
     pid, birth = processes.launch("dpsynth_core.store.worker", job)
     with transaction() as db:

@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home for each test, and no worker processes: runs stay where the page puts them."""
     place = tmp_path / "home"
     monkeypatch.setenv("DPSYNTH_HOME", str(place))
-    monkeypatch.setattr(dispatch, "_launch", lambda *_: None)
+    monkeypatch.setattr(dispatch, "launch_worker", lambda *_: None)
     return place
 
 

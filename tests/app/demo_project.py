@@ -78,7 +78,7 @@ def started(project_id: str) -> str:
 def finished_run(project_id: str) -> Run:
     """Run the project's draft to its end as a worker does, but in this process, which has long loaded what a worker would load first."""
     spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
-    with patch.object(dispatch, "_launch", lambda *_: None):
+    with patch.object(dispatch, "launch_worker", lambda *_: None):
         run = runs.submit(LOCAL_OWNER, project_id, spec)
         worker.work(dispatch.claim(run))
     return runs.get(LOCAL_OWNER, run)

@@ -35,7 +35,7 @@ def _learn(kinds: dict[str, str], epsilon: float) -> None:
     draft = dict(place.draft)
     rows = domain_table.to_learn(draft_rows.of(draft), kinds)
     unknown = [one for one in domain_table.measured(rows) if one.most]
-    with patch.object(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job))):
+    with patch.object(dispatch, "launch_worker", lambda job: worker.work(dispatch.claim(job))):
         launch.submit_learning(Current(LOCAL_OWNER, place.id, "Trial", draft), unknown, epsilon, [])
     draft["wizard"]["rows"] = [one.to_json() for one in domain_table.of_kinds(draft_rows.of(draft), kinds)]
     projects.save(LOCAL_OWNER, place.id, draft)

@@ -107,7 +107,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: None) -> Iter
 
 def work(run: str) -> None:
     """Be the worker of a run, as far as it may go on."""
-    with patch.object(dispatch, "_launch", lambda *_: None):
+    with patch.object(dispatch, "launch_worker", lambda *_: None):
         dispatch.pump()
         worker.work(dispatch.claim(run))
 
@@ -479,7 +479,7 @@ def test_a_plan_waits_for_another_person_and_reads_nothing_before(office: Office
 
 def test_a_worker_that_was_started_all_the_same_reads_nothing_of_a_plan_that_nobody_approved(office: Office) -> None:
     run = submitted(office.enter("curator"))
-    with patch.object(dispatch, "_launch", lambda *_: None):
+    with patch.object(dispatch, "launch_worker", lambda *_: None):
         dispatch.pump()
     job = dispatch.claim(run)
     approvals.demand(LOCAL_OWNER, PEOPLE, ["plan"])

@@ -28,7 +28,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """No worker processes: the list says which would have been started."""
     workers: list[str] = []
     monkeypatch.setenv("DPSYNTH_SWEEP_WORKERS", "1")
-    monkeypatch.setattr(dispatch, "_launch", lambda job: workers.append(job))
+    monkeypatch.setattr(dispatch, "launch_worker", lambda job: workers.append(job))
     return workers
 
 

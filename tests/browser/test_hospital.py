@@ -28,7 +28,7 @@ def test_all_of_the_export_is_used(page: Page, server: Server, tmp_path: Path, n
     if name == "stays.csv":  # of an office's German program
         hand.button("Use cp1252")
     hand.type("Name of the population", "Patients of 2023")
-    hand.pick("Hundreds")
+    hand.type("About how many people?", "300")
     hand.text("A person may have several rows")
     choose(page, "Column that tells people apart", "patient")
     hand.interactions += 2

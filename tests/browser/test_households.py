@@ -34,7 +34,7 @@ def test_from_two_files_to_a_consistent_bundle(page: Page, server: Server, tmp_p
     expect(page.get_by_text("A person here is a row of the first table")).to_be_visible()
     hand.type("Members of each, at most", str(MOST))
     hand.type("Name of the population", "Homes of 2026")
-    hand.pick("Thousands")
+    hand.type("About how many people?", "2,000")
     hand.go_on("Domain")
     for name in books:
         hand.button("Load a codebook")

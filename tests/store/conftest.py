@@ -120,5 +120,5 @@ def project() -> str:
 def no_workers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Workers are marked as started but no process is; the list says of which jobs."""
     started: list[str] = []
-    monkeypatch.setattr(dispatch, "_launch", lambda job: started.append(job))
+    monkeypatch.setattr(dispatch, "launch_worker", lambda job: started.append(job))
     return started

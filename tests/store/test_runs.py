@@ -73,7 +73,7 @@ SUBMITTER = """
 import json, sys, time
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.store import accounts, dispatch, runs
-dispatch._launch = lambda *_: None
+dispatch.launch_worker = lambda *_: None
 project, gate, spec = sys.argv[1], float(sys.argv[2]), Spec.from_json(json.loads(sys.argv[3]))
 time.sleep(max(0.0, gate - time.time()))
 won = 0
@@ -257,7 +257,7 @@ def test_a_worker_that_ignores_the_polite_signal_is_killed_after_the_grace(
     def launch(run: str) -> None:
         started.append(subprocess.Popen([sys.executable, "-c", STUBBORN, run], start_new_session=True))
 
-    monkeypatch.setattr(dispatch, "_launch", launch)
+    monkeypatch.setattr(dispatch, "launch_worker", launch)
     run = runs.submit("ann", project, make_spec())
     wait_for(lambda: runs.get("ann", run).touched)
     runs.cancel("ann", run)

@@ -56,7 +56,7 @@ def form(project: Current, kinds: Mapping[str, str]) -> None:
     """
     planned = project.draft["budget"].get("epsilon")
     if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
-        fields.store(EPSILON, float(short(learning_plan.OF_PLAN * (planned or 1.0))))
+        fields.store(EPSILON, float(short(learning_plan.usual_epsilon(planned or 1.0))))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         read = partial(numbers.positive, field="epsilon of the learning", example="0.3")
         epsilon = fields.number("ε for learning", EPSILON, read, short, help=_EPSILON_HELP, width=120)

@@ -18,5 +18,5 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSYNTH_HOME", str(place))
-        patch.setattr(dispatch, "_launch", lambda *_: None)
+        patch.setattr(dispatch, "launch_worker", lambda *_: None)
         yield place

@@ -23,7 +23,7 @@ RHO = rho_from(1.0, 1e-9)
 @pytest.fixture(autouse=True)
 def worker_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process is the worker."""
-    monkeypatch.setattr(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job)))
+    monkeypatch.setattr(dispatch, "launch_worker", lambda job: worker.work(dispatch.claim(job)))
 
 
 def closed_form(name: str, made: Release) -> float:

@@ -13,7 +13,7 @@ from tests.app.test_public_table import CENSUS, census, with_public
 
 
 def test_the_check_is_a_run_of_its_own_that_warns_before_more_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "_launch", lambda job: worker.work(dispatch.claim(job)))
+    monkeypatch.setattr(dispatch, "launch_worker", lambda job: worker.work(dispatch.claim(job)))
     one_sex = CENSUS[CENSUS["sex"] == CENSUS["sex"].iloc[0]].to_csv(index=False).encode()
     place = with_public(project(population="Checked people", mechanism={"name": "pmwpub", "settings": {}}), one_sex)
     stored = projects.load(LOCAL_OWNER, place)
