@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, number, write_new
+from dpsynth_core.cli.options import Commands, add_charging, add_command, add_connection, number, write_new
+from dpsynth_core.cli.release_commands import stated_spec
 from dpsynth_core.cli.terminal import print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from dpsynth_core.evaluation.learnt_columns import LearntColumn, Share
+    from dpsynth_core.evaluation.learnt_columns import LearntColumn
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.release.release import Release
     from dpsynth_core.vocabulary.attribute import Attribute
@@ -30,26 +31,17 @@ def add(commands: Commands) -> None:
     parser.add_argument("--columns", metavar="LIST", help='columns to learn, separated by commas (default: all that say "discover")')
     folder = f"folder for the release of this run and for {PLAN}, the plan with the learnt values; no {PLAN} may be there yet"
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help=folder)
-    parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
-    trusted = "the database server, cluster or object store that the spec names is one you trust with your credentials and this machine"
-    parser.add_argument("--connect", action="store_true", help=trusted)
-    private = "print what is for the curator alone (exact counts, assumptions, time taken) even if stderr is no terminal"
-    parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
+    add_connection(parser)
+    add_charging(parser)
 
 
 def _learn(options: argparse.Namespace) -> None:
     from dpsynth_core.cli import making
     from dpsynth_core.planning.learning_plan import learning_spec
-    from dpsynth_core.planning.spec import load_spec
 
-    planned = load_spec(options.spec)
+    planned = stated_spec(options)
     if planned.members is not None:
         raise InputError("SPEC.json", "it is of two linked tables, whose values cannot be learnt in a run of their own", "list the values")
-    if planned.data.other_machine and not options.connect:
-        problem = "it names another machine, which would be given credentials or could run programs here"
-        raise InputError("data", problem, "add --connect if you wrote it or trust that machine")
-    if options.population is not None:
-        planned = planned.model_copy(update={"population": options.population})
     if (options.out / PLAN).exists():
         raise InputError("--out", f"{PLAN} is there already", "name another folder, or move that file")
     spec = learning_spec(planned.model_dump(mode="json"), planned.name, _columns(planned, options.columns), _epsilon(options, planned))
@@ -112,15 +104,11 @@ def _found(column: LearntColumn) -> str:
         what = f"{one.scale.stated(one.lower)} to {one.scale.stated(one.upper)} in {one.values} bins"
     else:
         what = "1 value" if one.values == 1 else f"{one.values:,} values"
-    share = "" if column.outside is None else f"; {_percent(column.outside)} of the people have another value"
+    share = "" if column.outside is None else f"; {column.outside.words} of the people have another value"
     if not column.is_learnt:
         remedy = "Learn it again as another kind or with a larger epsilon, list its values, or leave it out."
         return f"{name}: not learnt ({what}{share}). {remedy}"
     return f"{name}: {what}{share}" + (". Look at this column before you go on." if column.is_doubtful else "")
-
-
-def _percent(share: Share) -> str:
-    return f"{100 * share.value:.0f} % ± {max(1.0, 100 * share.within):.0f}"
 
 
 def _completed(planned: Spec, found: tuple[LearntColumn, ...]) -> dict[str, Any]:

@@ -98,6 +98,19 @@ def add_setting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of the mechanism; may be repeated")
 
 
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Declare the option `--connect` of a command that runs a spec."""
+    trusted = "the database server, cluster or object store that the spec names is one you trust with your credentials and this machine"
+    parser.add_argument("--connect", action="store_true", help=trusted)
+
+
+def add_charging(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a command that charges a release: whose budget, and whether notes for the curator are printed."""
+    parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
+    private = "print what is for the curator alone (exact counts, assumptions, time taken) even if stderr is no terminal"
+    parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
+
+
 def settings(pairs: Sequence[str]) -> dict[str, str]:
     """Return the mechanism's settings that `--set NAME=VALUE` states, as texts by name.
 

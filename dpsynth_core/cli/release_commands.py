@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
-from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, add_setting, number, settings, whole
+from dpsynth_core.cli.options import Commands, add_charging, add_command, add_connection, add_setting, number, settings, whole
 from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
 from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.errors import InputError, shown
@@ -17,6 +17,7 @@ from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.private_views import LOOKS, NOTHING, stated
 
 if TYPE_CHECKING:
+    from dpsynth_core.planning.spec import Spec
     from dpsynth_core.vocabulary.domain import Domain
     from dpsynth_core.vocabulary.workload import Workload
 
@@ -105,8 +106,7 @@ def add(commands: Commands) -> None:
 
     run = add_command(commands, "run", _run, "make a release from a spec")
     run.add_argument("spec", metavar="SPEC.json", type=Path, help="a relative data path in it starts from its folder")
-    trusted = "the database server, cluster or object store that the spec names is one you trust with your credentials and this machine"
-    run.add_argument("--connect", action="store_true", help=trusted)
+    add_connection(run)
 
     recover = add_command(commands, "recover", _recover, "finish the release of an interrupted run, without spending again")
     recover.add_argument(
@@ -118,9 +118,7 @@ def add(commands: Commands) -> None:
         kinds = "of the rows: csv, parquet, xlsx, sav, dta, xpt, feather, jsonl, separated by commas (default: %(default)s)"
         parser.add_argument("--format", metavar="LIST", default="csv", help=kinds)
     for parser in (make, run):
-        parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
-        private = "print what is for the curator alone (exact counts, assumptions, time taken) even if stderr is no terminal"
-        parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
+        add_charging(parser)
     recover.add_argument("--answers", action="store_true", help="write the noisy tables alone, also where rows could be made")
 
 
@@ -359,18 +357,27 @@ def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, An
     return [section(path, domain, where, f"--published {number}") for number, (path, where) in enumerate(stated, start=1)]
 
 
-def _run(options: argparse.Namespace) -> None:
-    from dpsynth_core.cli import making
+def stated_spec(options: argparse.Namespace) -> Spec:
+    """Return the spec that a command names, for the population of its options if they name one.
+
+    Raises:
+        InputError: The spec cannot be read, or it names another machine and the options do not say `--connect`.
+    """
     from dpsynth_core.planning.spec import load_spec
-    from dpsynth_core.release.row_files import chosen
-    from dpsynth_core.vocabulary.codebook import without_statement
 
     spec = load_spec(options.spec)
     if spec.data.other_machine and not options.connect:
         problem = "it names another machine, which would be given credentials or could run programs here"
         raise InputError("data", problem, "add --connect if you wrote it or trust that machine")
-    if options.population is not None:
-        spec = spec.model_copy(update={"population": options.population})
+    return spec if options.population is None else spec.model_copy(update={"population": options.population})
+
+
+def _run(options: argparse.Namespace) -> None:
+    from dpsynth_core.cli import making
+    from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.vocabulary.codebook import without_statement
+
+    spec = stated_spec(options)
     unstated = without_statement(spec.domain) + (() if spec.members is None else without_statement(spec.members.domain))
     making.release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
 

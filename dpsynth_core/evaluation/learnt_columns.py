@@ -30,6 +30,11 @@ class Share:
     value: float
     within: float
 
+    @property
+    def words(self) -> str:
+        """The share and half its interval in percent, such as "12% ± 3"."""
+        return f"{100 * self.value:.0f}% ± {max(1.0, 100 * self.within):.0f}"
+
 
 @dataclass(frozen=True)
 class LearntColumn:

@@ -12,7 +12,7 @@ from functools import partial
 import streamlit as st
 
 from dpsynth_core import report
-from dpsynth_core.evaluation.learnt_columns import NOTABLE, LearntColumn, Share, learnt_columns
+from dpsynth_core.evaluation.learnt_columns import NOTABLE, LearntColumn, learnt_columns
 from dpsynth_core.foundation.zones import Zone, Zoned, released
 from dpsynth_core.planning import learning_plan
 from dpsynth_core.store import balance, runs
@@ -222,12 +222,12 @@ def unlearnt_sentence(column: LearntColumn) -> str:
     """Return a sentence on why a column counts as not learnt."""
     found = column.attribute.values
     if column.attribute.is_number:
-        return f"{_percent(column.found)} of the people are within the bounds that were found. That is too few, or too uncertain."
+        return f"{column.found.words} of the people are within the bounds that were found. That is too few, or too uncertain."
     if found == 0:
         return "no value is frequent enough to be found."
-    empty = f", {_percent(column.missing)} have none" if column.missing is not None else ""
+    empty = f", {column.missing.words} have none" if column.missing is not None else ""
     values, have = ("1 value was", "it") if found == 1 else (f"{found:,} values were", "one of them")
-    return f"{values} found. {_percent(column.found)} of the people have {have}{empty}, and the others another value."
+    return f"{values} found. {column.found.words} of the people have {have}{empty}, and the others another value."
 
 
 def doubtful_sentence(column: LearntColumn) -> str:
@@ -235,9 +235,6 @@ def doubtful_sentence(column: LearntColumn) -> str:
     assert column.outside is not None
     if column.attribute.is_number:
         low, high = column.attribute.scale.stated(column.attribute.lower), column.attribute.scale.stated(column.attribute.upper)
-        return f"{_percent(column.outside)} of the people have no number from {literal(low)} to {literal(high)}: one beyond, or a text."
-    return f"{_percent(column.outside)} of the people have none of the {column.attribute.values:,} values that were found: “other”."
+        return f"{column.outside.words} of the people have no number from {literal(low)} to {literal(high)}: one beyond, or a text."
+    return f"{column.outside.words} of the people have none of the {column.attribute.values:,} values that were found: “other”."
 
-
-def _percent(share: Share) -> str:
-    return f"{100 * share.value:.0f}% ± {max(1.0, 100 * share.within):.0f}"
