@@ -299,10 +299,10 @@ def test_records_that_are_not_searched_for_are_climbed_to(solver: list[Any], mon
     monkeypatch.undo()
     best = run("fem", PAIRS, 0.05, **given)
     assert "climbed" not in best.finished.details
-    # a climb is no proof: of the 84 searches here, one ended at a record that is not the best; a later round then answers it
+    # a climb proves nothing: with these draws, one of the 84 records is another one
     climbed, proved = (weight_of(one.finished.model) for one in (done, best))
     shared = sum(min(weight, proved.get(record, 0.0)) for record, weight in climbed.items())
-    assert shared >= 0.95 * sum(proved.values())
+    assert shared >= 82.9 / 84 * sum(proved.values())
 
 
 def weight_of(model: Any) -> dict[tuple[int, ...], float]:
