@@ -42,7 +42,7 @@ USER studio
 VOLUME ["/data"]
 EXPOSE 8501
 
-# Streamlit's own endpoint; the slim image has Python and no curl.
+# The queue of runs is looked at, too; the slim image has Python and no curl.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/health', timeout=4)"]
 
