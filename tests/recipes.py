@@ -34,15 +34,29 @@ def deleted(project: Path, name: str) -> None:
     assert listed is not None
     others = [one for one in re.findall(r'"(\w+)"', listed[1]) if one != name]
     entry(built_in, (listed[0], f"BUILT_IN: tuple[str, ...] = {tuple(others)!r}"))
+    gone = [module, *_without_parts(project, name)]
     rules = project / ".importlinter"
     contracts = re.split(r"^(?=(?:#.*\n)*\[importlinter:)", rules.read_text(encoding="utf-8"), flags=re.MULTILINE)
     kept = [one for one in contracts if not re.search(rf"^\[importlinter:contract:{name}(_\w+)?\]$", one, flags=re.MULTILINE)]
-    rules.write_text(re.sub(rf"^.*\b{re.escape(module)}\b.*\n", "", "".join(kept), flags=re.MULTILINE), encoding="utf-8")
+    rules.write_text(re.sub(rf"^.*\b({'|'.join(map(re.escape, gone))})\b.*\n", "", "".join(kept), flags=re.MULTILINE), encoding="utf-8")
     types = project / "dpsynth_core" / "__init__.pyi"
     imported = re.compile(rf"^from {re.escape(module)}\b.*\n", flags=re.MULTILINE)
     types.write_text(imported.sub("", types.read_text(encoding="utf-8")), encoding="utf-8")
     for file in _importing(project / "benchmarks", module):
         file.unlink()
+
+
+def _without_parts(project: Path, name: str) -> list[str]:
+    """Delete the parts that other extensions hold for one, with their tests, and return their modules."""
+    gone, pair = [], re.compile(rf'\("{name}", "([\w.]+)"\),?')
+    for manifest in (project / "dpsynth_core" / "extensions").glob("*/__init__.py"):
+        text = manifest.read_text(encoding="utf-8")
+        for part in pair.findall(text):
+            (project / f"{part.replace('.', '/')}.py").unlink()
+            shutil.rmtree(project / "tests" / "extensions" / manifest.parent.name / name)
+            gone.append(part)
+        manifest.write_text(pair.sub("", text), encoding="utf-8")
+    return gone
 
 
 def _importing(folder: Path, module: str) -> list[Path]:

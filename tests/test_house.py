@@ -159,7 +159,7 @@ OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
         ("layers", "dpsynth_core.mechanisms", rooms(within=("privacy", "inference", "sources", "vocabulary", "foundation"))),
         *[(contract, name, rooms(within, without)) for module in added("import_rules") for contract, name, within, without in module.RULES],
         *[("mechanisms", imported, rooms(within=ASKING)) for imported in OUT_OF_REACH],
-        ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", "audit"))),
+        ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", *listed("BUILDS_KERNELS")))),
         ("counts", "dpsynth_core.privacy.counts", rooms(without=("privacy",))),
         ("records", "dpsynth_core.sources.arrow", rooms(without=("sources", *OPENERS))),
         ("truth", "dpsynth_core.evaluation.truth", rooms(without=("evaluation", "tradeoffs", "web"))),

@@ -33,7 +33,7 @@ LONG_BUT_KEPT: Mapping[str, str] = {
 }
 """All their cases are in `test`."""
 NOT_SHIPPED = ("tests/benchmarks/",)
-PREPARED = ("tests/app/", "tests/audit/", "tests/bundle/", "tests/report/test_notebook", "tests/test_fences", "tests/store/")
+PREPARED = ("tests/app/", "tests/bundle/", "tests/report/test_notebook", "tests/test_fences", "tests/store/")
 """What makes whole releases or pages before a quick test can look at them: not in `check`."""
 
 _SECONDS = Path(__file__).with_name("seconds.json")

@@ -10,8 +10,7 @@ bad input. Exact facts about the table are printed on a terminal only, or with -
 Exit codes: 0 done, 1 the run itself failed, 2 bad input (nothing was read and nothing charged), 5 the output could not be printed to its
 end, 130 interrupted. The charge of a run that ended early stays charged, and its measurements are kept: `recover` finishes its release
 without spending again. For recipients of a bundle, `verify` prints one line per check and ends with 0 (consistent), 1 (inconsistent) or 4
-(consistent as far as checked); `reproduce` writes the rows again and ends with 0 (the same) or 1. `audit` runs the program on invented
-people and ends with 0 (nothing found) or 3 (a promise is broken).
+(consistent as far as checked); `reproduce` writes the rows again and ends with 0 (the same) or 1.
 
 The ledger is used only with --population, and then as in the app; `ledger` checks it (0 intact, 1 not), exports and restores it.
 """
@@ -28,7 +27,6 @@ from importlib.util import find_spec
 from typing import NoReturn
 
 from dpsynth_core.cli import (
-    audit_command,
     bundle_commands,
     domain_command,
     learn_command,
@@ -86,7 +84,7 @@ def parser() -> Parser:
     every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
     before = (release_commands, next_command, domain_command, learn_command)
-    groups = (*before, bundle_commands, audit_command, tradeoffs_command, ledger_commands)
+    groups = (*before, bundle_commands, tradeoffs_command, ledger_commands)
     for group in groups:
         group.add(commands)
     for path in extension.commands():

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-BAD_INPUT, FAILED, VIOLATED, UNCHECKED, UNPRINTED = 2, 1, 3, 4, 5
+BAD_INPUT, FAILED, UNCHECKED, UNPRINTED = 2, 1, 4, 5
 
 
 def print_message(line: str) -> None:

@@ -114,8 +114,6 @@ class Extension:
             whether nothing in them would run or load.
         sections: Import paths of functions that take a release and yield further sections of report and data card
             (`report.section.Section`). They follow from the release alone, because verify writes the report again and compares.
-        audits: Name of the module with `CASES` and `GUESSES` that audit these operations; "" if it
-            has no operations.
         commands: Import paths of functions that declare commands of the command line; each takes the commands of the parser.
         views: Parts of pages, as pairs of a place and the import path of a function that draws there. `PLACES` lists the places and what
             the function takes.
@@ -125,13 +123,14 @@ class Extension:
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
+        parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the
+            other deletes it too.
     """
 
     summary: str
     purposes: tuple[Purpose, ...] = ()
     mechanisms: tuple[Offer, ...] = ()
     operations: str = ""
-    audits: str = ""
     files: str = ""
     passive: tuple[tuple[str, str], ...] = ()
     sections: tuple[str, ...] = ()
@@ -142,6 +141,7 @@ class Extension:
     settings: tuple[Setting, ...] = ()
     row_files: str = ""
     row_names: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -156,9 +156,13 @@ def operations() -> tuple[ModuleType, ...]:
     return tuple(import_module(one.operations) for one in built_in() if one.operations)
 
 
-def audits() -> tuple[ModuleType, ...]:
-    """Load the modules that audit the operations of the built-in extensions, and return them."""
-    return tuple(import_module(one.audits) for one in built_in() if one.audits)
+def parts(of: str) -> tuple[ModuleType, ...]:
+    """Load the modules that built-in extensions hold for another one, and return them.
+
+    Args:
+        of: Name of the other extension.
+    """
+    return tuple(import_module(module) for one in built_in() for name, module in one.parts if name == of)
 
 
 def commands() -> tuple[str, ...]:

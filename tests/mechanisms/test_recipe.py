@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.additions import listed
 from tests.recipes import check_suite, copied, entry, run
 
 FILE = "mechanisms/graphical/repeated.py"
@@ -64,7 +65,7 @@ SUITE = (
     "tests/web/test_document.py",
     "tests/release/test_transcript.py",
     "tests/bundle/test_forgeries.py",
-    "tests/audit/test_mechanisms.py",
+    *listed("ALL_MECHANISMS"),
     "tests/app/test_mechanism_page.py",
 )
 """Where tests go through all mechanisms, or through all files."""

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsynth_core.audit.cases import Case
-from dpsynth_core.audit.operations import CASES
 from dpsynth_core.foundation.errors import BudgetExceeded, InputError
 from dpsynth_core.privacy import kernel as kernel_module
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -29,7 +27,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor
 from dpsynth_core.vocabulary.workload import all_kway
-from tests.additions import added, listed
+from tests.additions import added
 from tests.offers import offered, selected
 from tests.privacy.tables import FALSE_ALARM, ArraySource, GlassNoise, frequency_p_value, p_value, rounded_normal, table
 from tests.refusals import refused
@@ -457,37 +455,6 @@ def test_the_kernel_offers_exactly_the_protocol_and_what_its_driver_needs() -> N
     promised = {name for name in dir(SealedKernel) if not name.startswith("_")}
     offered = {name for name in dir(PrivacyKernel) if not name.startswith("_")}
     assert offered == promised
-
-
-class Watched(ArraySource):
-    """A source that notes that it was read."""
-
-    reads = 0
-
-    def counts(self, cliques: Collection[Clique]) -> dict[Clique, np.ndarray]:
-        self.reads += 1
-        return super().counts(cliques)
-
-    def occupied(self, clique: Clique) -> Any:
-        self.reads += 1
-        return super().occupied(clique)
-
-    def right(self, predictors: Sequence[Predictor]) -> np.ndarray:
-        self.reads += 1
-        return super().right(predictors)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_no_operation_reads_anything_that_the_budget_does_not_cover(case: Case) -> None:
-    """All but PRSMA's number of records, which is public there."""
-    unit = case.units[0]
-    neighbours = case.neighbours(unit)
-    question = case.ask(PrivacyKernel(neighbours.tables[0], unit, 1.0, SeededNoise(0)), neighbours)
-    source = Watched(neighbours.domain, neighbours.tables[0].codes)
-    source.values = source.over = source.roots = source.counts  # type: ignore[attr-defined]
-    kernel = PrivacyKernel(source, unit, 1e-9, SeededNoise(0), 0.9)
-    refused(getattr(kernel, case.operation), **question, kind=BudgetExceeded)
-    assert source.reads == (case.operation in listed("OF_A_PUBLIC_NUMBER"))
 
 
 def test_what_is_free_sees_no_counts(monkeypatch: pytest.MonkeyPatch) -> None:

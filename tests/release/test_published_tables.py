@@ -16,7 +16,6 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core import cli
-from dpsynth_core.audit.mechanisms import Configuration
 from dpsynth_core.bundle.unpack import Bundle, read
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.publishing import rows_off
@@ -198,12 +197,6 @@ def test_where_rows_are_not_people_they_are_refused() -> None:
     assert refused(Plan.of, Spec.from_json(weighed), saying="count people").field == "weight"
     assert refused(Plan.of, stated(*[ZONES] * 101), saying="101 are too many").field == "published_tables"
     assert refused(stated, ZONES | {"source": "x" * 301}).field == "published_tables.0.source"
-
-
-def test_an_audit_of_a_smaller_domain_leaves_them_out_and_says_so() -> None:
-    assert "Published tables were left out." in Configuration.of(stated(ZONES)).left_out
-    small = Spec.from_json(usual({"kind": "demo"}, {"a": 2, "b": 2}, published_tables=[crossed("a", "b", "01", 3)]))
-    refused(Configuration.of, small, kind=CapacityError)  # kept, with all that is asked for
 
 
 def test_two_linked_tables_refuse_them() -> None:

@@ -43,5 +43,5 @@ EXTENSION = Extension(
         Offer("learn", "learning", f"{_HERE}.rules.learn:Learn", f"{_HERE}.rules.learn:PUBLISHED"),
     ),
     operations="dpsynth_core.extensions.research.operations",
-    audits="dpsynth_core.extensions.research.audits",
+    parts=(("audit", "dpsynth_core.extensions.research.audits"),),
 )  # fmt: skip

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpsynth_core.audit.cases import DOMAIN, EPS, FAR, MU, OLD, RECORDS, UNITS, Ask, Case, Question
-from dpsynth_core.audit.evidence import Draw
-from dpsynth_core.audit.losses import Arguments, Guess, Losses, Maker, chosen, key
-from dpsynth_core.audit.neighbours import InventedTable, Neighbours
+from dpsynth_core.extensions.audit.cases import DOMAIN, EPS, FAR, MU, OLD, RECORDS, UNITS, Ask, Case, Question
+from dpsynth_core.extensions.audit.evidence import Draw
+from dpsynth_core.extensions.audit.losses import Arguments, Guess, Losses, Maker, chosen, key
+from dpsynth_core.extensions.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.extensions.research import operations
 from dpsynth_core.extensions.research.oracles.rules.rule_oracle import EXHAUSTIVE, STEPS, Oracle, Task, all_values
 from dpsynth_core.extensions.research.oracles.rules.rules import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsynth_core.audit.evidence import Accounted, Bounded, of_charges
+from dpsynth_core.extensions.audit.evidence import Accounted, Bounded, of_charges
 from dpsynth_core.extensions.research.privacy.events import Approximate, Laplace, PermuteAndFlip
 from dpsynth_core.privacy.accountant import ZCDP
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpsynth_core.audit.mechanisms import MOST_COLUMNS, Configuration
+from dpsynth_core.extensions.audit.mechanisms import MOST_COLUMNS, Configuration
 from dpsynth_core.vocabulary.domain import Domain
-from tests.audit.test_mechanisms import large
+from tests.extensions.audit.test_mechanisms import large
 
 
 def test_the_column_that_a_rule_predicts_is_kept() -> None:

@@ -9,16 +9,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpsynth_core.audit.cases import DOMAIN, OLD, UNITS, Case, sample
-from dpsynth_core.audit.evidence import Draw
-from dpsynth_core.audit.neighbours import Row
+from dpsynth_core.extensions.audit.cases import DOMAIN, OLD, UNITS, Case, sample
+from dpsynth_core.extensions.audit.evidence import Draw
+from dpsynth_core.extensions.audit.neighbours import Row
 from dpsynth_core.extensions.research.oracles.rules import rule_oracle as oracle
 from dpsynth_core.extensions.research.oracles.rules.rules import DECISION_LIST, Rule, RuleClass, features
 from dpsynth_core.extensions.research.privacy import rspm
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit
-from tests.audit.broken import HalfLaplace
-from tests.audit.test_operations import DRAWS, LEVEL, broken, named
+from tests.extensions.audit.broken import HalfLaplace
+from tests.extensions.audit.test_operations import DRAWS, LEVEL, broken, named
 
 
 def test_half_the_laplace_noise_is_found() -> None:

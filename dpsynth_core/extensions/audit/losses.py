@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpsynth_core.audit.evidence import Draw
-from dpsynth_core.audit.neighbours import InventedTable, Neighbours
+from dpsynth_core.extensions.audit.evidence import Draw
+from dpsynth_core.extensions.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.foundation import extension
 from dpsynth_core.privacy.events import Event, Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -182,4 +182,4 @@ _CORE: Mapping[str, Maker] = {
 @cache
 def _makers() -> Mapping[str, Maker]:
     """Return, by operation name, the makers of core and extensions for answers that are not Gaussian noisy numbers."""
-    return dict(_CORE) | {name: maker for audits in extension.audits() for name, maker in audits.GUESSES.items()}
+    return dict(_CORE) | {name: maker for audits in extension.parts("audit") for name, maker in audits.GUESSES.items()}

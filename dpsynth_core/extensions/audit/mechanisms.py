@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from dpsynth_core.audit.cases import DOMAIN, Kernels
-from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, Finding, from_draws
-from dpsynth_core.audit.losses import OPERATIONS, Losses
-from dpsynth_core.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.extensions.audit.cases import DOMAIN, Kernels
+from dpsynth_core.extensions.audit.evidence import Accounted, Bounded, Claim, Draw, Finding, from_draws
+from dpsynth_core.extensions.audit.losses import OPERATIONS, Losses
+from dpsynth_core.extensions.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.foundation.errors import CapacityError, OracleError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.mechanism import UsesPublic

@@ -12,12 +12,12 @@ import re
 
 import pytest
 
-from dpsynth_core.audit import cases
-from dpsynth_core.audit.cases import UNITS, Case, compute, sample
-from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Draw, Finding, smallest_visible
-from dpsynth_core.audit.losses import OPERATIONS
-from dpsynth_core.audit.neighbours import InventedTable
-from dpsynth_core.audit.operations import CASES
+from dpsynth_core.extensions.audit import cases
+from dpsynth_core.extensions.audit.cases import UNITS, Case, compute, sample
+from dpsynth_core.extensions.audit.evidence import FALSE_ALARM, Accounted, Draw, Finding, smallest_visible
+from dpsynth_core.extensions.audit.losses import OPERATIONS
+from dpsynth_core.extensions.audit.neighbours import InventedTable
+from dpsynth_core.extensions.audit.operations import CASES
 from dpsynth_core.privacy import thresholds
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.events import Gaussian, Selection
@@ -33,7 +33,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import ROOT_STEPS
 from tests.additions import listed
-from tests.audit.broken import HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row, with_a_cap
+from tests.extensions.audit.broken import HalfNoise, Shy, TwiceTheEpsilon, priced_as_add_remove, priced_for_one_row, with_a_cap
 
 DRAWS = 2000
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpsynth_core.audit.evidence import Accounted, Finding
-from dpsynth_core.audit.report import Audited, conclusion
+from dpsynth_core.extensions.audit.evidence import Accounted, Finding
+from dpsynth_core.extensions.audit.report import Audited, conclusion
 from dpsynth_core.privacy.accountant import ZCDP
 
 KEPT, BROKEN = (Finding(Accounted(ZCDP, 1.0), least, draws=0) for least in (0.5, 2.0))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dpsynth_core.audit.evidence import FALSE_ALARM, Accounted, Finding, smallest_visible
-from dpsynth_core.audit.losses import Losses
-from dpsynth_core.audit.mechanisms import MOST_VALUES, Configuration, examine, invented_spec
-from dpsynth_core.audit.neighbours import Neighbours, worst_cases
+from dpsynth_core.extensions.audit.evidence import FALSE_ALARM, Accounted, Finding, smallest_visible
+from dpsynth_core.extensions.audit.losses import Losses
+from dpsynth_core.extensions.audit.mechanisms import MOST_VALUES, Configuration, examine, invented_spec
+from dpsynth_core.extensions.audit.neighbours import Neighbours, worst_cases
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.mechanisms.graphical import models
@@ -25,7 +25,7 @@ from dpsynth_core.privacy.view import Noise
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.workload import all_kway
 from tests.additions import added, listed
-from tests.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row
+from tests.extensions.audit.broken import HalfNoise, HardlyAnyNoise, priced_for_one_row
 from tests.refusals import refused
 from tests.specs import usual
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsynth_core.audit.cases import Branch
+from dpsynth_core.extensions.audit.cases import Branch
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import ADD_REMOVE, Unit

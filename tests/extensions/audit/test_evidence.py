@@ -9,13 +9,22 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binomtest
 
-from dpsynth_core.audit.cases import probabilities
-from dpsynth_core.audit.evidence import Accounted, Bounded, Claim, Draw, from_draws, from_probabilities, of_charges, smallest_visible
+from dpsynth_core.extensions.audit.cases import probabilities
+from dpsynth_core.extensions.audit.evidence import (
+    Accounted,
+    Bounded,
+    Claim,
+    Draw,
+    from_draws,
+    from_probabilities,
+    of_charges,
+    smallest_visible,
+)
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import gdp_delta
 from dpsynth_core.privacy.events import Gaussian, Selection
-from tests.audit.broken import TwiceTheEpsilon
+from tests.extensions.audit.broken import TwiceTheEpsilon
 
 LEVEL = 1e-8
 RATES = np.array([0.003, 0.1, 0.4, 0.8])

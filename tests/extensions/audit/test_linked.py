@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.audit.cases import MU
-from dpsynth_core.audit.evidence import FALSE_ALARM, from_draws, of_charges
-from dpsynth_core.audit.losses import Losses
+from dpsynth_core.extensions.audit.cases import MU
+from dpsynth_core.extensions.audit.evidence import FALSE_ALARM, from_draws, of_charges
+from dpsynth_core.extensions.audit.losses import Losses
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise

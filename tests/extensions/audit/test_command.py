@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsynth_core.audit import report
 from dpsynth_core.cli import main
+from dpsynth_core.extensions.audit import report
 from dpsynth_core.privacy import noise
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.view import Integers

@@ -1,4 +1,4 @@
-"""A question for every operation that a kernel charges for: the core's here, an extension's in its `audits` (`foundation.extension`)."""
+"""A question for every operation that a kernel charges for: the core's here, an extension's in its part for audits (`Extension.parts`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsynth_core.audit.cases import EPS, FAR, MU, OLD, RECORDS, Case, Question
-from dpsynth_core.audit.neighbours import Neighbours, Row
+from dpsynth_core.extensions.audit.cases import EPS, FAR, MU, OLD, RECORDS, Case, Question
+from dpsynth_core.extensions.audit.neighbours import Neighbours, Row
 from dpsynth_core.foundation import extension
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.scores import Offered
@@ -109,6 +109,6 @@ CASES = (
         Case(name, ask, "of weighted records", view=lambda kernel: kernel.weighted("b", np.array([1, 3])))
         for name, ask in (("measure_marginals", _marginals), ("measure_errors", _errors))
     ),
-    *(case for audits in extension.audits() for case in audits.CASES),
+    *(case for audits in extension.parts("audit") for case in audits.CASES),
 )
 """At least one case for each charged operation."""

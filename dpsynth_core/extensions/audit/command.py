@@ -1,4 +1,7 @@
-"""`audit`: tries to tell invented neighbouring tables apart by what is released."""
+"""`audit`: tries to tell invented neighbouring tables apart by what is released.
+
+Exit codes: 0 nothing found, 3 a promise is broken.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsynth_core.cli.options import Commands, add_command, add_setting, number, settings
-from dpsynth_core.cli.terminal import VIOLATED, print_message, print_result
+from dpsynth_core.cli.terminal import print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.defaults import DELTA
 
 if TYPE_CHECKING:
-    from dpsynth_core.audit.report import Audited
+    from dpsynth_core.extensions.audit.report import Audited
     from dpsynth_core.privacy.view import Noise
 
+VIOLATED = 3
 _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
 
 
@@ -35,7 +39,7 @@ def add(commands: Commands) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    from dpsynth_core.audit import report
+    from dpsynth_core.extensions.audit import report
     from dpsynth_core.privacy.noise import OpenDPNoise
 
     audited = []
@@ -58,7 +62,7 @@ def _audits(options: argparse.Namespace, noise: Noise) -> Iterator[Audited]:
     Raises:
         InputError: An option is missing, unusable, or does not go with the others.
     """
-    from dpsynth_core.audit import mechanisms, report
+    from dpsynth_core.extensions.audit import mechanisms, report
     from dpsynth_core.planning.spec import load_spec
 
     draws = number(options.draws)

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.audit.evidence import Claim, Finding, from_draws, from_probabilities, of_charges
-from dpsynth_core.audit.losses import Guess, Losses, View, key
-from dpsynth_core.audit.neighbours import InventedTable, Neighbours, Row
+from dpsynth_core.extensions.audit.evidence import Claim, Finding, from_draws, from_probabilities, of_charges
+from dpsynth_core.extensions.audit.losses import Guess, Losses, View, key
+from dpsynth_core.extensions.audit.neighbours import InventedTable, Neighbours, Row
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.kernel import PrivacyKernel

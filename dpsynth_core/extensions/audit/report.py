@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from dpsynth_core.audit import cases, mechanisms, operations
-from dpsynth_core.audit.evidence import FALSE_ALARM, Finding, smallest_visible
-from dpsynth_core.audit.losses import Losses
-from dpsynth_core.audit.neighbours import worst_cases
+from dpsynth_core.extensions.audit import cases, mechanisms, operations
+from dpsynth_core.extensions.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.extensions.audit.losses import Losses
+from dpsynth_core.extensions.audit.neighbours import worst_cases
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.privacy.view import Noise
 
