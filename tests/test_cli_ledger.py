@@ -62,7 +62,7 @@ def test_it_charges_the_same_books_as_the_app(capsys: pytest.CaptureFixture[str]
     roles.greet("somebody else", "Ann", roles.EVERY, now())
     ledger.open_population("somebody else", "people", (1.2, 1e-9))
     assert synthesize("--population", "people") == 0
-    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert synthesize("--population", "people", "--out", "again") == cli.BAD_INPUT
     assert "above its cap of 1.2" in last_line(capsys)
 
 
@@ -82,7 +82,7 @@ def test_charges_for_rows_and_for_people_are_not_mixed_and_nothing_is_read(
     assert synthesize("--population", "people") == 0
     monkeypatch.setattr(synthesis, "open_source", lambda _: pytest.fail("a record was read"))
     capsys.readouterr()
-    assert synthesize("--population", "people", "--person-column", "id", "--max-rows-per-person", "2") == cli.BAD_INPUT
+    assert synthesize("--population", "people", "--person-column", "id", "--max-rows-per-person", "2", "--out", "again") == cli.BAD_INPUT
     line = last_line(capsys)
     assert "is charged for one row, added or removed" in line
     assert "one person of column 'id' with at most 2 rows" in line
@@ -92,7 +92,7 @@ def test_charges_for_rows_and_for_people_are_not_mixed_and_nothing_is_read(
 def test_the_same_file_under_another_name_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--population", "people", "--private-notes") == 0
     assert "same table" not in capsys.readouterr().err
-    assert synthesize("--population", "people", "--private-notes") == 0
+    assert synthesize("--population", "people", "--private-notes", "--out", "again") == 0
     assert "same table" not in capsys.readouterr().err
     assert synthesize("--population", "others", "--out", "second") == 0
     assert "same table" not in capsys.readouterr().err
@@ -154,14 +154,14 @@ def test_a_lost_ledger_charges_nothing_until_a_person_restores_it(home: Path, ca
     assert cli.main(["ledger", "restore", "--reason", "the disk failed"]) == 0
     assert f"head: 1 {chain.entries()[0].hash}" in capsys.readouterr().out
     assert cli.main(["ledger", "check"]) == 0
-    assert synthesize("--population", "people") == 0
-    assert json.loads(Path("out/release.json").read_text())["ledger"]["restored"] == 1
+    assert synthesize("--population", "people", "--out", "again") == 0
+    assert json.loads(Path("again/release.json").read_text())["ledger"]["restored"] == 1
 
 
-def verified(capsys: pytest.CaptureFixture[str], *extra: str) -> tuple[int, str]:
+def verified(capsys: pytest.CaptureFixture[str], *extra: str, out: str = "out") -> tuple[int, str]:
     """Exit code of `verify`, and what it says of the signature."""
     capsys.readouterr()
-    code = cli.main(["verify", "out/release.zip", *extra])
+    code = cli.main(["verify", f"{out}/release.zip", *extra])
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "Is it signed?" in line]
     return code, line
 
@@ -185,8 +185,8 @@ def test_a_release_is_signed_and_its_recipient_can_demand_the_key(home: Path, ca
         assert cli.main(["verify", "out/release.zip", "--key", given]) == cli.BAD_INPUT
         assert "--key" in last_line(capsys)
     (home / signing.NAME).unlink()
-    assert synthesize("--population", "people") == 0
-    assert verified(capsys, "--key", key)[0] == cli.FAILED, "a new key is another one"
+    assert synthesize("--population", "people", "--out", "again") == 0
+    assert verified(capsys, "--key", key, out="again")[0] == cli.FAILED, "a new key is another one"
 
 
 def test_a_release_that_charged_no_ledger_is_not_signed_and_makes_no_key(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,7 +284,7 @@ def test_a_clock_behind_the_ledger_is_said(capsys: pytest.CaptureFixture[str], m
     assert "clock" not in capsys.readouterr().err
     for module in (chain, balance):
         monkeypatch.setattr(module, "now", lambda: "2001-01-01T00:00:00.000+00:00")
-    assert synthesize("--population", "people") == 0
+    assert synthesize("--population", "people", "--out", "again") == 0
     assert "warning: the clock of this machine is behind entry 3 of the ledger" in capsys.readouterr().err
     assert cli.main(["ledger", "check"]) == 0
     assert "note: entry 4 is dated before the entry before it" in capsys.readouterr().out

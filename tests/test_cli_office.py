@@ -54,7 +54,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
 ) -> None:
     assert synthesize("--population", "people") == 0
     cited = json.loads(Path("out/release.json").read_text())["ledger"]
-    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert synthesize("--population", "people", "--out", "again") == cli.BAD_INPUT
     assert "above its cap of 1.2" in last_line(capsys)
     plan = dps.plan("people.csv", "domain.json", epsilon=1.0, tables=1, mechanism="independent", population="people")
     refused(plan.run, progress=False, saying=r"above its cap of 1\.2")
@@ -68,7 +68,7 @@ def test_a_laptops_run_is_charged_to_the_office_and_the_next_is_refused(
         roles.greet("ann", "ann@example.org", [Role.REVIEWER], now())
     refused(plan.run, progress=False, saying="yours does not let you run a plan")
     monkeypatch.setenv("DPSYNTH_LEDGER_TOKEN", "dpsynth_wrong")
-    assert synthesize("--population", "people") == cli.BAD_INPUT
+    assert synthesize("--population", "people", "--out", "again") == cli.BAD_INPUT
     assert "it opens nothing here" in last_line(capsys)
     monkeypatch.setenv("DPSYNTH_HOME", str(office))
     assert [entry.kind for entry in chain.entries()] == ["population", "token", "reserve", "touch"]

@@ -248,15 +248,27 @@ def test_two_runs_do_not_write_into_one_folder(monkeypatch: pytest.MonkeyPatch, 
     assert balance.populations() == ("others",)
 
 
-def test_a_release_that_another_population_was_charged_for_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_release_that_was_charged_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     assert synthesize("--mechanism", "independent", "--population", "people") == 0
     kept = Path("out/release.zip").read_bytes()
-    for charge in (("--population", "others"), ()):
+    for charge in (("--population", "others"), (), ("--population", "people")):
         assert synthesize("--mechanism", "independent", *charge) == cli.BAD_INPUT
         assert "holds a release that was charged to the population 'people'" in capsys.readouterr().err.splitlines()[-1]
     assert Path("out/release.zip").read_bytes() == kept
     assert balance.populations() == ("people",)
+
+
+def test_a_run_goes_on_beside_the_part_of_its_own_release_that_was_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "pack", lambda *_, **__: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")))
+        assert synthesize("--mechanism", "independent", "--population", "people") == cli.FAILED
+    assert Path("out/release.json").exists()
+    assert not Path("out/release.zip").exists()
     assert synthesize("--mechanism", "independent", "--population", "people") == 0
+    assert "nothing is charged again" in capsys.readouterr().err
+    assert Path("out/release.zip").exists()
 
 
 def test_a_disk_without_room_is_refused_before_anything_is_charged(

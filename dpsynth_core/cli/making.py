@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.claims.certificate import CERTIFICATE
@@ -80,7 +81,8 @@ def release(
             took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
             print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
-    with alone_in(out, formats, population):
+    goes_on = None if population is None else in_process.interrupted(plan)
+    with alone_in(out, formats, None if goes_on is None else in_process.entry_hash(goes_on, spec)):
         check_formats(plan, formats)
         spool.check_room(plan, out, "--out")
         lines = _notes(plan, assumed, unstated, shown_here)
@@ -93,20 +95,21 @@ def release(
 
 
 @contextmanager
-def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Iterator[None]:
+def alone_in(out: Path, formats: Sequence[str], own: str | None) -> Iterator[None]:
     """Lock the folder of --out for one run, after a check that the files of a release can be written.
 
-    The check comes before any charge. Within the block no other run writes there. A release of
-    another population is never replaced, and half-written files of a killed run are removed.
+    The check comes before any charge. Within the block no other run writes there. A release that
+    was charged is not replaced, and half-written files of a killed run are removed.
 
     Args:
         out: The folder of --out.
         formats: Formats of the rows.
-        population: The population that is charged, or None.
+        own: Hash of the ledger's entry of an interrupted run that goes on: its own release may be
+            there without some of its files. None for another run.
 
     Raises:
-        InputError: The folder cannot be written, another run holds it, or it has a release of
-            another population.
+        InputError: The folder cannot be written, another run holds it, or it has another release
+            that was charged.
     """
     check_writable(out)
     descriptor = os.open(out, os.O_RDONLY)
@@ -121,24 +124,24 @@ def alone_in(out: Path, formats: Sequence[str], population: str | None) -> Itera
         for name in (*rows, "release.json", "times.json", BUNDLE):
             if (out / name).is_dir():
                 raise InputError("--out", f"{shown(out / name)} is a folder", "remove it, or name another folder")
-        _check_population(out / "release.json", population)
+        _check_charged(out / "release.json", own)
         remove_partial(out)
         yield
     finally:
         os.close(descriptor)
 
 
-def _check_population(document: Path, population: str | None) -> None:
-    """Raise InputError if the folder holds a release that was charged to another population.
+def _check_charged(document: Path, own: str | None) -> None:
+    """Raise InputError if the folder holds a release that was charged, so that no new one replaces what was paid for.
 
     Args:
         document: The path of the folder's release.json, which may be missing.
-        population: The population of the new release; None if it is charged to no ledger.
+        own: Hash of the ledger's entry of the one release that is accepted, or None.
     """
-    charged = None
+    cited: dict[str, Any] = {}
     with suppress(InputError, AttributeError):  # it is no release
-        charged = parse_json(read_document(document, "--out"), "--out").get("ledger", {}).get("population")
-    if charged is not None and charged != population:
+        cited = parse_json(read_document(document, "--out"), "--out").get("ledger") or {}
+    if (charged := cited.get("population")) is not None and (own is None or cited.get("hash") != own):
         problem = f"it holds a release that was charged to the population {shown(charged)}"
         raise InputError("--out", problem, "name another folder, or move that release")
 

@@ -143,6 +143,8 @@ def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
 
 def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
     if place == "demo" and not os.path.exists(place):
+        if form:
+            raise InputError(next(iter(form)), "it goes with files and databases, and this is the demo", "leave it out")
         return Given({"kind": "demo"}, frame_of, "Simulated people")
     from dpsynth_core.planning.spec import stated_table
     from dpsynth_core.sources.databases.address import is_address  # this and more is loaded for files and databases alone

@@ -28,6 +28,7 @@ from dpsynth_core.store.faults import StoreFault
 
 if TYPE_CHECKING:
     from dpsynth_core.bundle.signature import Signer
+    from dpsynth_core.planning.spec import Spec
 
 BUNDLE = "release.zip"
 """File name of a bundle."""
@@ -78,7 +79,7 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
     from dpsynth_core.store import charging  # loaded where a ledger is charged alone
 
     spools.check_room(plan)
-    if not anew and (begun := _interrupted(plan)) is not None:
+    if not anew and (begun := interrupted(plan)) is not None:
         charging.check_rules(plan.spec)
         _make(plan, spools.spool_file(begun), begun, lambda: None, told, hand_over, goes_on=True)
         spools.settle(begun)
@@ -91,7 +92,7 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
     charging.charged(plan, execute, lambda line: told.note(f"warning: {line}"), told.privately)
 
 
-def _interrupted(plan: Plan) -> str | None:
+def interrupted(plan: Plan) -> str | None:
     """Return the id of the latest run that can continue instead of a new one; None without such a run.
 
     It was charged for this plan and table, began to read records, and has no release yet. Runs of
@@ -104,6 +105,19 @@ def _interrupted(plan: Plan) -> str | None:
         return None
     there = (run for run in charging.charged_before(plan) if spools.spool_file(run).exists())
     return next((run for run in there if jobs.kind_of(run) == jobs.COMMAND), None)
+
+
+def entry_hash(run: str, spec: Spec) -> str | None:
+    """Return the hash of the ledger's entry that charged a run, which its release cites.
+
+    It is None if the ledger does not know the run for this spec, or cannot be asked.
+    """
+    from dpsynth_core.store import charging  # loaded where a ledger is charged alone
+
+    try:
+        return str(charging.citation(run, spec.digest())["hash"])
+    except (StoreFault, InputError):
+        return None
 
 
 def _make(
