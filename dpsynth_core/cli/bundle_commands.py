@@ -79,7 +79,7 @@ def _verify(options: argparse.Namespace) -> int:
     conclusions = {
         verdicts.CONSISTENT: "consistent: nothing that can be checked is wrong.",
         verdicts.PARTLY: f"consistent as far as checked; not checked: {' '.join(report.unchecked)}",
-        verdicts.INCONSISTENT: "NOT CONSISTENT: do not rely on this release",
+        verdicts.INCONSISTENT: "NOT CONSISTENT: do not rely on this bundle",
     }
     if options.report is not None and report.page and report.verdict != verdicts.INCONSISTENT:
         with private_file(options.report) as stream:

@@ -36,6 +36,10 @@ class Zoned(Generic[T]):
     zone: Zone
     value: T
 
+    def __repr__(self) -> str:
+        """Return the zone and the value; of a curator-only value the zone alone, since logs and screens keep what is printed."""
+        return f"{self.zone.label}({'' if self.zone is Zone.CURATOR else repr(self.value)})"
+
 
 def public(value: T) -> Zoned[T]:
     """Return the value as public: known without the private table, such as domain, workload and budget."""

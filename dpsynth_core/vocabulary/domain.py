@@ -254,13 +254,14 @@ class Domain:
         return [clique for clique in cliques if not self.is_published(clique)]
 
     def ordered_like(self, columns: Sequence[str]) -> Domain:
-        """Return the domain with its columns in another order, without published tables.
+        """Return the domain with its columns in another order.
 
         Args:
             columns: Names in the new order; columns that it lacks come last, in their old order.
         """
         place = {name: i for i, name in enumerate(columns)}
-        return Domain.of(sorted(self.columns, key=lambda column: place.get(column.name, len(place))), self.impossible, self.origin)
+        ordered = sorted(self.columns, key=lambda column: place.get(column.name, len(place)))
+        return Domain.of(ordered, self.impossible, self.origin, self.published)
 
     def unfolded(self) -> Domain:
         """Return the attributes alone as a domain, with separate cells for missing and undeclared values.

@@ -98,3 +98,7 @@ def test_of_linked_tables_each_is_asked_about_and_stated(
     assert main([*given, *second, "--members-encoding", "cp1252"]) == 0
     assert main([*given, "--members-encoding", "cp1252"]) == 2
     assert "there is no second table" in capsys.readouterr().err
+
+
+def test_the_demo_takes_no_form() -> None:
+    refused(dps.plan, "demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, form={"delimiter": ";"}, saying="this is the demo")

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.research.oracles.rules.rule_oracle import Oracle, Task
+from dpsynth_core.extensions.research.oracles.rules.rule_oracle import Oracle, Task, enumerable
 from dpsynth_core.extensions.research.oracles.rules.rules import Rule
 from dpsynth_core.extensions.research.privacy import best_mixture, exponential, flipping, groups, rspm
 from dpsynth_core.extensions.research.privacy.events import Approximate, Laplace, PermuteAndFlip, PerturbedMinimum, Retention
@@ -357,9 +357,12 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
         A function of the view that returns the rule as `Rule.written`.
 
     Raises:
-        ValueError: The source cannot answer about records, or eps is not positive or too small.
+        ValueError: The source cannot answer about records, the class is not `enumerable`, or eps is
+            not positive or too small.
     """
     asked.require("occupied")
+    if not enumerable(task.rules):  # before the charge
+        raise ValueError("the class has too many rules to be drawn from")
     b = exponential.scale(eps, asked.unit.query_l1)
     return lambda view: rspm.written(task.rules, rspm.exponential(task.problem(view.occupied(task.columns)), b, view.noise))
 

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
+from dpsynth_core.extensions.research import operations
 from dpsynth_core.extensions.research.oracles.rules import hits
 from dpsynth_core.extensions.research.oracles.rules import rule_oracle as task_module
 from dpsynth_core.extensions.research.oracles.rules.rule_oracle import (
@@ -318,6 +319,13 @@ def test_groups_of_records_or_values_are_refused_before_the_charge() -> None:
         ):
             refused(ask, kind=ValueError, saying="not learnt from groups")
     assert whole.events == ()
+
+
+def test_a_class_of_too_many_rules_is_refused_before_the_charge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "enumerable", lambda _: False)
+    kernel = kernel_over(ROWS)
+    refused(kernel.select_rule, task(), 1.0, kind=ValueError, saying="too many rules")
+    assert kernel.events == ()
 
 
 def test_distinct_records_are_read_once_for_all_questions_about_their_columns() -> None:
