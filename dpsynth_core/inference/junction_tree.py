@@ -87,6 +87,11 @@ def _fill(graph: Sequence[int], a: int) -> int:
     return sum((neighbours & ~graph[b] & ~(1 << b)).bit_count() for b in bits(neighbours))
 
 
+def _is_complete(graph: Sequence[int], cluster: int, attributes: int) -> bool:
+    """Return whether a cluster has so many attributes, and an edge between any two of them: they then cost the same in any order."""
+    return cluster.bit_count() == attributes and all(graph[b] | 1 << b == cluster for b in bits(cluster))
+
+
 def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool = False) -> Elimination:
     """Eliminate all attributes greedily, each time the one whose cluster has the fewest cells.
 
@@ -104,12 +109,15 @@ def eliminate(graph: Sequence[int], count: Callable[[int], int], by_fill: bool =
 
     costs = {a: cost(a) for a in left}
     waiting = sorted((costs[a], a) for a in left)  # a heap, in which outdated costs stay
-    order, clusters = [], []
+    order, clusters = list[int](), list[int]()
     while left:
         price, a = heappop(waiting)
         if a not in left or price != costs[a]:
             continue
         neighbours = graph[a]
+        if _is_complete(graph, neighbours | 1 << a, len(left)):
+            rest = sorted(left)
+            return Elimination((*order, *rest), (*clusters, *(mask_of(rest[place:]) for place in range(len(rest)))))
         order.append(a)
         clusters.append(_take_out(graph, a))
         left.discard(a)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpsynth_core.inference import junction_tree as module
 from dpsynth_core.inference.junction_tree import (
     SizeOracle,
     adjacency,
@@ -92,3 +94,24 @@ def _within(cliques, candidate, order, sizes, limit) -> bool:
 
 def test_a_chain_costs_its_pairs() -> None:
     assert SizeOracle([2, 3, 4]).cells([0b011, 0b110]) == 2 * 3 + 3 * 4
+
+
+@examples(200)
+@given(sizes_and_cliques, st.booleans())
+def test_a_complete_rest_is_eliminated_in_the_order_that_costs_give(case, by_fill: bool) -> None:
+    sizes, cliques = case
+    graph, count = adjacency(cliques, len(sizes)), counting(sizes)
+    ours = eliminate(graph, count, by_fill)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_is_complete", lambda *_: False)
+        assert ours == eliminate(graph, count, by_fill)
+
+
+def test_a_graph_of_all_pairs_of_many_attributes_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    fill = module._fill
+    monkeypatch.setattr(module, "_fill", lambda graph, a: asked.append(a) or fill(graph, a))
+    number = 40
+    found = eliminate(adjacency([(1 << number) - 1], number), counting([2] * number), by_fill=True)
+    assert found.order == tuple(range(number))
+    assert len(asked) == number, "each attribute's cost once, and none again"
