@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.statistics.row_counts import row_counts
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import combined
-from dpsynth_core.vocabulary.rows import Repeated, row_marginals
+from dpsynth_core.vocabulary.rows import Repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Evidence:
         """
         if self.codes is not None:
             rows, lacking = max(1, len(self.codes)), [r for r in cliques if r not in self._counted]
-            counted = {r: counts / rows for r, counts in row_marginals(self.domain, self.codes, lacking).items()} if lacking else {}
+            counted = {r: counts / rows for r, counts in row_counts(self.domain, self.codes, lacking).items()} if lacking else {}
             if len(lacking) > 1:  # those of the workload, which are asked for again and again
                 self._counted.update(counted)
             return {r: counted[r] if r in counted else self._counted[r] for r in cliques}
