@@ -15,6 +15,7 @@ from dpsynth_core.tradeoffs import trial
 from dpsynth_core.tradeoffs.sweep import EPSILONS, MECHANISMS
 from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.web.domain import several_view
 from tests.app.demo_project import draft, open_page, project, words
 
 COLUMNS = 75
@@ -108,12 +109,34 @@ def is_used(name: str) -> bool:
 def test_a_long_list_of_columns_is_searched_and_keeps_the_column_that_is_open() -> None:
     app = open_page("domain", wide())
     listed = next(radio for radio in app.radio if radio.label == "Columns")
-    assert len(listed.options) == COLUMNS
+    assert len(listed.options) == several_view.PAGE
     next(box for box in app.text_input if box.label == "Search columns").set_value("Q3_").run()
     listed = next(radio for radio in app.radio if radio.label == "Columns")
     assert listed.value == NAMES[0], "what is open stays in the list"
     assert len(listed.options) == 1 + sum(name.startswith("q3_") for name in NAMES)
     assert not [box for box in open_page("domain", project()).text_input if box.label == "Search columns"], "a short list needs none"
+
+
+def test_a_long_list_of_columns_has_pages_that_follow_the_selected_column() -> None:
+    app = open_page("domain", wide())
+
+    def listed() -> Any:
+        return next(radio for radio in app.radio if radio.label == "Columns")
+
+    shown = [*listed().options]
+    while not app.button(key="later_columns").disabled:
+        app.button(key="later_columns").click().run()
+        assert listed().value is None, "the selected column is on the first page"
+        shown += listed().options
+    assert len(shown) == COLUMNS
+    listed().set_value(NAMES[-1]).run()
+    assert listed().value == NAMES[-1]
+    app.button(key="earlier_columns").click().run()
+    assert listed().value is None
+    listed().set_value(NAMES[several_view.PAGE]).run()
+    assert (len(listed().options), listed().value) == (several_view.PAGE, NAMES[several_view.PAGE])
+    next(box for box in app.text_input if box.label == "Search columns").set_value("q2_").run()
+    assert not [button for button in app.button if button.key == "later_columns"], "what is found fits one page"
 
 
 def test_several_columns_are_kept_left_out_and_used_again_at_once() -> None:

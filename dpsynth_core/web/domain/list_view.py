@@ -53,8 +53,9 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
     widget, chosen = f"{_key(project)}s", _selected(project, [draft.name for draft in rows], problems)
     several_view.search(project, len(rows))
     rows = [draft for draft in rows if draft.name == chosen or several_view.is_searched(project, draft.name)]
+    rows = several_view.page(project, rows, chosen)
     names = [draft.name for draft in rows]
-    st.session_state[widget] = chosen  # the widget is another one whenever a remark changes, and forgets
+    st.session_state[widget] = chosen if chosen in names else None  # the widget is another one whenever a remark changes, and forgets
     if misfits.value:
         frame.zone_badge(misfits.zone)
     zone = misfits.zone if misfits.value else Zone.PUBLIC
@@ -63,13 +64,18 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
         told = [misfits.value.get(draft.name) or _remark(draft, draft.name in problems, alike) for draft in rows]
         told = [f"{literal(draft.table, 24)} · {remark}" if draft.table else remark for draft, remark in zip(rows, told, strict=True)]
         look = {"format_func": lambda name: _line(rows[names.index(name)], name in problems), "label_visibility": "collapsed"}
-        st.radio("Columns", names, key=widget, on_change=lambda: go_to(project, st.session_state[widget]), captions=told, **look)
+        go = partial(_go_to_chosen, project, widget)
+        st.radio("Columns", names, index=None, key=widget, on_change=go, captions=told, **look)
 
 
 def go_to(project: Current, column: str) -> None:
     """Select a column and show its panel instead of the grid. This is for callbacks."""
     st.session_state[_key(project)] = column
     st.session_state[table_key(project)] = False
+
+
+def _go_to_chosen(project: Current, widget: str) -> None:
+    go_to(project, st.session_state[widget])
 
 
 def table_key(project: Current) -> str:

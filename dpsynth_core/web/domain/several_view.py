@@ -1,9 +1,13 @@
-"""Long lists of columns on the Domain page: a search by name, and a choice of several columns that are kept, used or left out at once."""
+"""Long lists of columns on the Domain page: a search by name, pages, and a choice of several columns.
+
+The chosen columns are kept, used or left out at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -13,6 +17,8 @@ from dpsynth_core.web.shell.session import Current
 
 MANY = 20
 """Number of columns above which the list has a search, and several columns can be changed at once."""
+PAGE = 30
+"""Largest number of columns that the list shows at once: about two screens."""
 _ASKED = "_several_columns_asked"
 _TITLE = "Keep the columns that matter"
 _HELP = "Fewer columns get more of the budget each. Columns that are left out are neither measured nor released; you can use them again."
@@ -38,6 +44,43 @@ def search(project: Current, columns: int) -> None:
 def is_searched(project: Current, name: str) -> bool:
     """Return whether a column's name contains what was typed into the search, in small or capital letters."""
     return str(st.session_state.get(_search_key(project)) or "").strip().lower() in name.lower()
+
+
+def page(project: Current, rows: Sequence[ColumnDraft], chosen: str) -> Sequence[ColumnDraft]:
+    """Draw the buttons that turn the pages of the list, and return the columns of the open page.
+
+    Another selected column opens its page, another search the first one. A short list has one page
+    and no buttons.
+
+    Args:
+        project: The open project.
+        rows: The columns that the search found.
+        chosen: The name of the selected column.
+    """
+    if len(rows) <= PAGE:
+        return rows
+    key, searched = f"{project.id}:column_page", str(st.session_state.get(_search_key(project)) or "")
+    number, earlier, was_searched = st.session_state.get(key, (0, None, searched))
+    if searched != was_searched:
+        number = 0
+    elif chosen != earlier:
+        number = [row.name for row in rows].index(chosen) // PAGE
+    number = min(number, (len(rows) - 1) // PAGE)
+    st.session_state[key] = number, chosen, searched
+    shown = rows[PAGE * number : PAGE * (number + 1)]
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="column_pages"):
+        back: dict[str, Any] = {"icon": ":material/chevron_left:", "disabled": number == 0, "args": (key, -1)}
+        on: dict[str, Any] = {"icon": ":material/chevron_right:", "icon_position": "right", "args": (key, 1)}
+        st.button("Earlier", key="earlier_columns", type="tertiary", on_click=_turn, **back)
+        st.caption(f"{PAGE * number + 1:,} to {PAGE * number + len(shown):,} of {len(rows):,}", width="content")
+        last = PAGE * (number + 1) >= len(rows)
+        st.button("Later", key="later_columns", type="tertiary", disabled=last, on_click=_turn, **on)
+    return shown
+
+
+def _turn(key: str, pages: int) -> None:
+    number, *rest = st.session_state[key]
+    st.session_state[key] = (number + pages, *rest)
 
 
 def several(project: Current, rows: Sequence[ColumnDraft]) -> None:
