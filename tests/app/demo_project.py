@@ -75,9 +75,9 @@ def started(project_id: str) -> str:
     return run
 
 
-def finished_run(project_id: str) -> Run:
+def finished_run(project_id: str, name: str = "Trial") -> Run:
     """Run the project's draft to its end as a worker does, but in this process, which has long loaded what a worker would load first."""
-    spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, "Trial")
+    spec = document.spec(projects.load(LOCAL_OWNER, project_id).draft, name)
     with patch.object(dispatch, "launch_worker", lambda *_: None):
         run = runs.submit(LOCAL_OWNER, project_id, spec)
         worker.work(dispatch.claim(run))

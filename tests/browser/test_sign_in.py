@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from dpsynth_core.store import ledger
+from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.store.roles import SIGNED_IN_SECONDS
 from tests.browser.conftest import new_project, settled
 from tests.browser.test_accessibility import findings
@@ -66,6 +70,35 @@ def test_people_see_their_own_projects_and_nobody_elses(page: Page, browser: Bro
     expect(again.get_by_role("combobox", name="Project")).to_have_value("Hospital stays of 2025")
     for window in (other, again):
         window.context.close()
+
+
+def test_a_link_to_a_file_in_memory_opens_for_the_person_who_was_given_it_alone(
+    page: Page, browser: Browser, shared: Server, provider: Provider, tmp_path: Path
+) -> None:
+    """Her upload arrives, and her ledger is downloaded; with either address another person who signed in gets nothing."""
+    table = tmp_path / "people.csv"
+    table.write_text("sex,age\n" + "f,30\nm,40\n" * 50, encoding="utf-8")
+    settled(sign_in(page, shared, provider, ANN))
+    new_project(page, "Hers")
+    with page.expect_request(re.compile("/_stcore/upload_file/")) as sent:
+        page.locator("input[type=file]").first.set_input_files(table)
+    expect(page.get_by_text("2 columns")).to_be_visible()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(shared.home))
+        ledger.open_population(LOCAL_OWNER, "people", (1.0, 1e-9))
+    page.goto(f"{shared.url}/ledger")
+    settled(page)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Export CSV").first.click()
+    assert "/media/" in taken.value.url
+    other = browser.new_context().new_page()
+    settled(sign_in(other, shared, provider, BEN))
+    asks = "([url, method]) => fetch(url, {method, headers: {'X-Xsrftoken': 'x'}}).then((answer) => answer.status)"
+    for window, status in ((page, 200), (other, 404)):
+        assert window.evaluate(asks, [taken.value.url, "GET"]) == status
+    for method in ("PUT", "DELETE"):
+        assert other.evaluate(asks, [sent.value.url, method]) == 404
+    other.context.close()
 
 
 def test_signing_out_shuts_the_door(page: Page, shared: Server, provider: Provider) -> None:

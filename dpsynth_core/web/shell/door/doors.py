@@ -25,6 +25,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning import machine
 from dpsynth_core.store import roles
 from dpsynth_core.web.shell.door import address, page, sign_in
+from dpsynth_core.web.shell.door.given import Given
 from dpsynth_core.web.shell.door.personal import Personal
 from dpsynth_core.web.shell.door.sign_in import SignIn
 
@@ -94,6 +95,8 @@ _UPLOAD_SHARE = 0.25
 """The share of the free memory that uploads may occupy at a time."""
 _under_way: list[int] = []
 """The bytes of each upload. Only the server's event loop reads and changes the list, so it needs no lock."""
+_given = Given()
+"""Addresses of files in memory that the pages of each person were given."""
 
 
 class Guard:
@@ -116,8 +119,9 @@ class Guard:
         elif not _from_our_pages(visit, door):
             await _refuse(scope, receive, send)
         elif scope["type"] == "websocket":
-            may_pass = is_host_allowed(visit.headers.get("host")) and door.owner(visit.cookies)
-            await (self.app if may_pass else _refuse)(scope, _while_admitted(receive, send, door, visit), send)
+            owner = door.owner(visit.cookies)
+            may_pass = is_host_allowed(visit.headers.get("host")) and owner
+            await (self.app if may_pass else _refuse)(scope, _while_admitted(receive, send, door, visit), _given.noting(owner, send))
         else:
             answer = _answer(request := Request(scope, receive), door)
             length = int(request.headers["content-length"]) if request.method == "PUT" and answer is None else 0
@@ -183,9 +187,13 @@ def _answer(request: Request, door: Door) -> Response | None:
         return page.for_stranger(request, page.wrong_name)
     if answer := door.entry(request):
         return answer
-    if asks in door.strangers_may or door.owner(request.cookies):
-        return PlainTextResponse(page.NO_ROOM, 413, page.NOT_KEPT) if request.method == "PUT" and not _has_room(request) else None
-    return page.for_stranger(request, door.refusal)
+    if asks in door.strangers_may:
+        return None
+    if not (owner := door.owner(request.cookies)):
+        return page.for_stranger(request, door.refusal)
+    if not door.one_person and not _given.may_ask(owner, request.scope["path"].removeprefix(address.path(""))):
+        return PlainTextResponse(page.NOT_GIVEN, 404, page.NOT_KEPT)
+    return PlainTextResponse(page.NO_ROOM, 413, page.NOT_KEPT) if request.method == "PUT" and not _has_room(request) else None
 
 
 def _has_room(request: Request) -> bool:

@@ -14,6 +14,7 @@ from dpsynth_core.web.shell import brand
 
 OTHER_PAGE = "Refused: this request was made by a page of another server.\n"
 NO_ROOM = "Refused: this server has no memory for a file of this size now. Try again later, or name a file of its own disk.\n"
+NOT_GIVEN = "Refused: no page of yours was given this address. Open the page again.\n"
 _STRANGER = "Refused: open the wizard in a browser first.\n"
 NOT_KEPT = {"cache-control": "no-store"}
 _HEADERS = {

@@ -1,0 +1,47 @@
+"""Addresses that the server gave to the pages of one person, for files in memory and for uploads; a request of another person is refused.
+
+Streamlit serves such an address to whoever names it: a download from the hash of its content, an upload by the number of a session. A link
+that was passed on, or a hash of a content that somebody guesses, must open nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from starlette.types import Message, Send
+
+PLACES = ("media", "_stcore/upload_file")
+"""The routes of such files, below the path of the server."""
+_PATTERNS = [re.compile(rb"/(" + place.encode() + rb"/[\w./-]+)") for place in PLACES]
+_MOST = 50_000
+"""Number of addresses that are remembered; who opens an older one is refused, and gets a new one with the page."""
+
+
+class Given:
+    """The newest addresses in the messages of websockets, by owner. Only the server's event loop uses it, so it needs no lock."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def noting(self, owner: str, send: Send) -> Send:
+        """Return a `send` that remembers the addresses in what a websocket sends to a page of this owner."""
+
+        async def noted(message: Message) -> None:
+            for name in _named(message.get("bytes") or b""):
+                self._known[owner, name] = None
+                self._known.move_to_end((owner, name))
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+            await send(message)
+
+        return noted
+
+    def may_ask(self, owner: str, name: str) -> bool:
+        """Return whether this owner may request a path below that of the server: one of no place of such files, or one of their own."""
+        return not name.startswith(tuple(f"{place}/" for place in PLACES)) or (owner, name) in self._known
+
+
+def _named(content: bytes) -> Iterator[str]:
+    return (found[1].decode() for pattern in _PATTERNS for found in pattern.finditer(content))
