@@ -69,12 +69,12 @@ def _summary(switches: Sequence[tuple[float, float]]) -> dict[str, int]:
 
 def _prepared() -> str:
     """A project over part of the demo, with two finished runs and a finished sweep; its id."""
+    from dpsynth_core.extensions.tradeoffs import sweep_form, sweeps
     from dpsynth_core.sources import demo
-    from dpsynth_core.store import dispatch, projects, runs, sweeps
+    from dpsynth_core.store import dispatch, projects, runs
     from dpsynth_core.store.home import LOCAL_OWNER
     from dpsynth_core.web.domain.column_draft import ColumnDraft
     from dpsynth_core.web.shell import document
-    from dpsynth_core.web.tradeoffs import sweep_form
 
     draft = demo_draft(COLUMNS, workload={"kind": "all", "k": 3}, mechanism={"name": "mst", "settings": {}})
     rows = list(map(ColumnDraft.of, demo.demo_domain().keep(COLUMNS).columns))

@@ -36,6 +36,9 @@ from numpy.typing import NDArray
 
 from benchmarks import invented
 from benchmarks.table import RESULTS
+from dpsynth_core.extensions.tradeoffs import trial
+from dpsynth_core.extensions.tradeoffs.sweep import PRIVATE, PUBLIC, STANDIN, Sweep
+from dpsynth_core.extensions.tradeoffs.trial import Trials
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.mechanism import Forecast, Learner, UsesPublic
@@ -46,9 +49,6 @@ from dpsynth_core.planning.recommendation import Situation, recommend
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.sources import demo, simulated
-from dpsynth_core.tradeoffs import trial
-from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, STANDIN, Sweep
-from dpsynth_core.tradeoffs.trial import Trials
 from dpsynth_core.vocabulary.domain import Domain
 
 TABLE, LINKED = RESULTS / "recommendation.jsonl", RESULTS / "linked_forecasts.json"

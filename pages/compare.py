@@ -7,7 +7,7 @@ import streamlit as st
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.results import open_runs
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import additions, frame
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     if len(finished) < 2:
         st.info("This page needs two finished runs.", icon=":material/compare:")
         frame.link("mechanism", "Make a run")
-        frame.link("tradeoffs", "Or try something out, which costs nothing")
+        additions.draw("compare", project)
         return
     chosen = compare_view.pick(project, finished)
     if len(chosen) < 2:

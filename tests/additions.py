@@ -14,8 +14,8 @@ from types import ModuleType
 from dpsynth_core.extensions import BUILT_IN
 
 EXTENSIONS = Path(__file__).with_name("extensions")
-PARTS = ("audit",)
-"""Extensions for which others hold parts, in folders of this name below their tests."""
+PARTS = ("audit", "tradeoffs")
+"""Extensions for which others hold parts or tests, in folders of this name below their tests."""
 
 
 def added(module: str) -> tuple[ModuleType, ...]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,8 @@ def copied(to: Path, *more: str) -> Path:
 def deleted(project: Path, name: str) -> None:
     """Delete an extension as ARCHITECTURE.md says: its folders and what names it. What is generated stays as it was."""
     module = f"dpsynth_core.extensions.{name}"
+    for page in import_module(module).EXTENSION.pages:
+        (project / "pages" / f"{page.name}.py").unlink()
     for folder in ("dpsynth_core", "tests"):
         shutil.rmtree(project / folder / "extensions" / name)
     built_in = project / "dpsynth_core" / "extensions" / "__init__.py"
@@ -47,15 +50,16 @@ def deleted(project: Path, name: str) -> None:
 
 
 def _without_parts(project: Path, name: str) -> list[str]:
-    """Delete the parts that other extensions hold for one, with their tests, and return their modules."""
+    """Delete the parts that other extensions hold for one, and their tests with it, and return the modules of the parts."""
     gone, pair = [], re.compile(rf'\("{name}", "([\w.]+)"\),?')
     for manifest in (project / "dpsynth_core" / "extensions").glob("*/__init__.py"):
         text = manifest.read_text(encoding="utf-8")
         for part in pair.findall(text):
             (project / f"{part.replace('.', '/')}.py").unlink()
-            shutil.rmtree(project / "tests" / "extensions" / manifest.parent.name / name)
             gone.append(part)
         manifest.write_text(pair.sub("", text), encoding="utf-8")
+    for tests in (project / "tests" / "extensions").glob(f"*/{name}"):
+        shutil.rmtree(tests)
     return gone
 
 

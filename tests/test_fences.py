@@ -76,7 +76,6 @@ def specs_by_key(root: Path) -> list[str]:
     """A spec is a `Spec`: it is read by key where it is checked and where it is read from a document, nowhere else."""
     readers = {"dpsynth_core/bundle/checks/charges.py", "dpsynth_core/bundle/unpack.py", "dpsynth_core/release/document.py"}
     readers |= {"dpsynth_core/release/spool.py", "dpsynth_core/store/approvals.py", "dpsynth_core/store/runs.py"}
-    readers |= {"dpsynth_core/store/sweeps.py"}
     found = []
     for file, tree in parsed(root, "dpsynth_core", "pages", "app.py"):
         for node in ast.walk(tree):

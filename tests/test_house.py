@@ -147,7 +147,7 @@ def rooms(within: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> list[s
 
 OUT_OF_REACH = ("dpsynth_core.sources.arrow", "dpsynth_core.evaluation.truth", "dpsynth_core.store.home", "pyarrow", "pandas", "opendp")
 ASKING = ("mechanisms", "inference", *listed("ASKING"))
-OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
+OPENERS = ("store", "cli", "interface", "web", *listed("OPENERS"))
 """Rooms that may open a table of records; so may three files: the kernel, `evaluation.truth` and `release.synthesis`."""
 
 
@@ -162,7 +162,7 @@ OPENERS = ("tradeoffs", "store", "cli", "interface", "web")
         ("kernel", "dpsynth_core.privacy.kernel", rooms(without=("privacy", *listed("BUILDS_KERNELS")))),
         ("counts", "dpsynth_core.privacy.counts", rooms(without=("privacy",))),
         ("records", "dpsynth_core.sources.arrow", rooms(without=("sources", *OPENERS))),
-        ("truth", "dpsynth_core.evaluation.truth", rooms(without=("evaluation", "tradeoffs", "web"))),
+        ("truth", "dpsynth_core.evaluation.truth", rooms(without=("evaluation", "web", *listed("SEE_TRUTH")))),
         ("costs", "dpsynth_core.sources.arrow", rooms(within=("privacy",))),
         ("costs", "pandas", rooms(within=("privacy",))),
         ("noise", "opendp", rooms()),

@@ -33,7 +33,6 @@ from dpsynth_core.cli import (
     ledger_commands,
     next_command,
     release_commands,
-    tradeoffs_command,
 )
 from dpsynth_core.cli.options import Parser, add_command, check_given, whole
 from dpsynth_core.cli.terminal import BAD_INPUT, FAILED, UNPRINTED, Unprinted, print_message, print_text
@@ -84,7 +83,7 @@ def parser() -> Parser:
     every = Parser(prog="python -m dpsynth_core", description="Synthetic tables under differential privacy.", allow_abbrev=False)
     commands = every.add_subparsers(title="commands", required=True, metavar="COMMAND")
     before = (release_commands, next_command, domain_command, learn_command)
-    groups = (*before, bundle_commands, tradeoffs_command, ledger_commands)
+    groups = (*before, bundle_commands, ledger_commands)
     for group in groups:
         group.add(commands)
     for path in extension.commands():

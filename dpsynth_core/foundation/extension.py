@@ -78,10 +78,52 @@ PLACES = {
     "data": "the project",
     "domain": "the project",
     "budget": "the project",
+    "mechanisms": "the project",
+    "compare": "the project",
     "results": "the open run",
     "downloads": "the open run",
 }
 """Places on pages where extensions may draw, each with the argument of the function that draws there."""
+
+
+SENTENCES = ("recommendations",)
+"""Places on pages that end with sentences of extensions."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the wizard that is open at any time. A file `pages/NAME.py` calls `web.shell.additions.page`.
+
+    Attributes:
+        name: Its name, of its file and of its address.
+        title: Its title.
+        section: The heading in the navigation.
+        icon: The icon as Streamlit's short code.
+        help: The purpose of the page, shown on hover.
+        draw: Import path of a function without arguments that draws it.
+    """
+
+    name: str
+    title: str
+    section: str
+    icon: str
+    help: str
+    draw: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kind of job of the background, whose points several workers share. The store keeps an outcome of each point.
+
+    Attributes:
+        kind: Its name in the store.
+        begin: Import path of a function that takes the job's row and a function that limits the process for a plan. It checks the job,
+            and returns the function that carries out a point: from its number to its outcome as JSON. It raises InputError if no point of
+            the job can be carried out.
+    """
+
+    kind: str
+    begin: str
 
 
 @dataclass(frozen=True)
@@ -117,6 +159,9 @@ class Extension:
         commands: Import paths of functions that declare commands of the command line; each takes the commands of the parser.
         views: Parts of pages, as pairs of a place and the import path of a function that draws there. `PLACES` lists the places and what
             the function takes.
+        sentences: Sentences on pages, as pairs of a place (`SENTENCES`) and the sentence.
+        pages: Pages of the wizard.
+        jobs: Kinds of jobs of the background.
         bundles: Kinds of bundles that are not releases.
         names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
         settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
@@ -136,6 +181,9 @@ class Extension:
     sections: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     views: tuple[tuple[str, str], ...] = ()
+    sentences: tuple[tuple[str, str], ...] = ()
+    pages: tuple[Page, ...] = ()
+    jobs: tuple[Work, ...] = ()
     bundles: tuple[BundleKind, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting, ...] = ()
@@ -186,6 +234,21 @@ def views(place: str) -> tuple[str, ...]:
         place: One of `PLACES`.
     """
     return tuple(path for one in built_in() for where, path in one.views if where == place)
+
+
+def sentences(place: str) -> tuple[str, ...]:
+    """Return the sentences that built-in extensions add at a place of a page, one of `SENTENCES`."""
+    return tuple(sentence for one in built_in() for where, sentence in one.sentences if where == place)
+
+
+def pages() -> tuple[Page, ...]:
+    """Return the pages of the wizard that built-in extensions add."""
+    return tuple(page for one in built_in() for page in one.pages)
+
+
+def jobs() -> dict[str, Work]:
+    """Return the kinds of jobs that built-in extensions add, by name."""
+    return {work.kind: work for one in built_in() for work in one.jobs}
 
 
 def names() -> dict[str, str]:

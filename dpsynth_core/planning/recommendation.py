@@ -2,7 +2,7 @@
 
 The expected errors come from a small model, least squares on a table of our own trials on simulated tables (`benchmarks/recommendation.py`
 measures and fits; the result is the JSON beside this file). It knows the plan's shape and nothing of the private table, so an error may be
-off by the factor stated with it: the order of the list says more than its numbers. Trade-offs on a stand-in are better.
+off by the factor stated with it: the order of the list says more than its numbers. Trials on a stand-in are better.
 
 There are two measures of error, and mechanisms that are good at one need not be at the other. Mechanisms that learn rules (OracleQuery,
 certified learning) answer other questions than tables of counts, and are on no list.

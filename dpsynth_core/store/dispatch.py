@@ -25,12 +25,12 @@ from dpsynth_core.store.home import now
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import age
 
-_AGAIN = {jobs.RELEASE: ("failed", "cancelled", "lost"), jobs.SWEEP: ("failed",)}
-"""States of the points that go on when their job is resumed."""
+_AGAIN, _AGAIN_SHARED = ("failed", "cancelled", "lost"), ("failed",)
+"""States of the points that go on when their job is resumed, and when a shared job is."""
 _RESTORED = f"It was ended when the ledger was restored. {jobs.CHARGED}"
 _BUSY = "SELECT owner, kind, COUNT(*) AS busy FROM workers JOIN jobs ON jobs.id = job GROUP BY owner, kind"
 _TURN_SECONDS = 60.0
-"""Seconds after which a worker of a sweep makes way for another person's sweep."""
+"""Seconds after which a worker of a shared job makes way for another person's shared job."""
 
 
 def started_meanwhile(db: Connection, job: jobs.Job, seen: Collection[str] | None) -> str | None:
@@ -97,15 +97,15 @@ def take(job: str) -> int | None:
 
 
 def _turn_is_over(db: Connection, job: Row) -> bool:
-    """Return whether a sweep's worker must make way for another person's waiting sweep.
+    """Return whether a worker of a shared job must make way for another person's waiting shared job.
 
-    This is the case if it has run for `_TURN_SECONDS` and the other person has no sweep at work.
+    This is the case if it has run for `_TURN_SECONDS` and the other person has none at work.
     """
     began = db.execute("SELECT started FROM workers WHERE id = ?", (jobs.worker_of(db, job["id"]),)).fetchone()["started"]
-    if job["kind"] != jobs.SWEEP or age(began) < _TURN_SECONDS:
+    if not jobs.is_shared(job["kind"]) or age(began) < _TURN_SECONDS:
         return False
-    busy = {row["owner"] for row in db.execute(_BUSY) if row["kind"] == jobs.SWEEP}
-    return any(other["kind"] == jobs.SWEEP and other["owner"] not in busy for other in queue(db))
+    busy = {row["owner"] for row in db.execute(_BUSY) if jobs.is_shared(row["kind"])}
+    return any(jobs.is_shared(other["kind"]) and other["owner"] not in busy for other in queue(db))
 
 
 def record(job: str, content: Mapping[str, Any]) -> bool:
@@ -179,8 +179,8 @@ def ask_to_stop(job: str) -> None:
 def stop(job: str) -> None:
     """Stop a job at once and wait until its workers are gone.
 
-    The running points of a sweep wait again, unless it began to read a private table; they are then
-    lost. A release ends as cancelled.
+    The running points of a shared job wait again, unless it began to read a private table; they are
+    then lost. A release ends as cancelled.
     """
     with transaction() as db:
         row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
@@ -189,7 +189,7 @@ def stop(job: str) -> None:
         workers = jobs.workers_of(db, job)
         # to be stopped is no failed attempt
         db.execute("UPDATE points SET attempts = attempts - 1 WHERE job = ? AND state = 'running'", (job,))
-        if row["kind"] != jobs.SWEEP:
+        if not jobs.is_shared(row["kind"]):
             db.execute("UPDATE jobs SET state = 'stopping' WHERE id = ?", (job,))
             row = {**row, "state": "stopping"}
         for point in db.execute("SELECT * FROM points WHERE job = ? AND state = 'running'", (job,)).fetchall():
@@ -218,8 +218,9 @@ def resume(db: Connection, owner: str, job: str) -> None:
     """
     roles.check(db, owner, Act.RUN)
     kind = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()["kind"]
-    marks = ", ".join("?" for _ in _AGAIN[kind])
-    db.execute(f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *_AGAIN[kind]))
+    again = _AGAIN_SHARED if jobs.is_shared(kind) else _AGAIN
+    marks = ", ".join("?" for _ in again)
+    db.execute(f"UPDATE points SET state = 'waiting', attempts = 0, error = '' WHERE job = ? AND state IN ({marks})", (job, *again))
     db.execute("UPDATE jobs SET state = 'active', finished = NULL, stop_asked = NULL WHERE id = ?", (job,))
     jobs.end_if_finished(db, job)
 
@@ -227,7 +228,8 @@ def resume(db: Connection, owner: str, job: str) -> None:
 def end_charged(db: Connection) -> None:
     """End every charged job without a refund, because after the ledger was lost it is unknown what they have read."""
     db.execute("UPDATE jobs SET touched = 1 WHERE charged = 1 AND state != 'done'")
-    for job in db.execute("SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR kind = 'sweep' AND touched = 1)").fetchall():
+    shared = f"kind NOT IN ('{jobs.RELEASE}', '{jobs.COMMAND}')"
+    for job in db.execute(f"SELECT * FROM jobs WHERE charged = 1 AND (state != 'done' OR {shared} AND touched = 1)").fetchall():
         db.execute("DELETE FROM workers WHERE job = ?", (job["id"],))
         db.execute(
             "UPDATE points SET state = ?, error = ?, worker = NULL, finished = ?"
@@ -291,8 +293,8 @@ def _start_next(db: Connection, runs: int) -> Row | None:
 def _fits(db: Connection, job: Row) -> bool:
     """Return whether memory suffices for one more worker of the job, by forecasts of the workers of its kind.
 
-    A job with no other worker of its kind always fits. Sweeps, which may take hours, delay no run:
-    their number of workers was chosen by the memory that was free when they were submitted.
+    A job with no other worker of its kind always fits. Shared jobs, which may take hours, delay no
+    run: their number of workers was chosen by the memory that was free when they were submitted.
     """
     needed = db.execute("SELECT memory_mb FROM needs WHERE job = ?", (job["id"],)).fetchone()
     beside = "SELECT COALESCE(SUM(memory_mb), 0) FROM workers JOIN needs USING (job) JOIN jobs ON jobs.id = job WHERE kind = ?"

@@ -1,8 +1,8 @@
 """The life of a job as transactions on its rows. If a process dies between two transactions, the rows still record its last step.
 
 A job is a number of points that worker processes carry out. A release has one point and keeps its
-rows; a command is a release made in the process of the command line; a sweep has many points, which
-several workers share, and keeps only their errors.
+rows; a command is a release made in the process of the command line; a job of an extension has many
+points, which several workers share, and keeps an outcome of each (`extension.Work`).
 
     job     active -> done                      point   waiting -> running -> done | failed | cancelled | lost
               |---> stopping -> done                       ^----------'  (its worker died before it read anything private)
@@ -37,9 +37,9 @@ from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.roles import Act
 from dpsynth_core.store.times import age
 
-RELEASE, SWEEP, COMMAND = "release", "sweep", "command"
-MAX_ATTEMPTS = {RELEASE: 1, SWEEP: 3, COMMAND: 1}
-"""Number of workers that may die on a point before any of them began to read."""
+RELEASE, COMMAND = "release", "command"
+MAX_ATTEMPTS = 3
+"""Number of workers that may die on a point of a shared job before any of them began to read; of a run, it is one."""
 
 HEARTBEAT_SECONDS = 2.0
 SILENCE_SECONDS = 60.0
@@ -70,8 +70,8 @@ class Job:
         id: Identifier.
         owner: The person who submits it.
         project: Id of its project, None for a command.
-        kind: RELEASE, SWEEP or COMMAND.
-        document: The spec or the sweep as JSON.
+        kind: RELEASE, COMMAND, or a kind of an extension.
+        document: The spec as JSON, or the extension's document.
         digest: Digest of the document.
         population: Name of the charged population.
         rho: Its cost; 0 if nothing is charged.
@@ -91,6 +91,11 @@ class Job:
     forecasts: Sequence[float] = (0.0,)
     workers: int = 1
     memory_mb: float = 0.0
+
+
+def is_shared(kind: str) -> bool:
+    """Return whether several workers share the points of a job of this kind, which an extension carries out."""
+    return kind not in (RELEASE, COMMAND)
 
 
 def submit(db: Connection, job: Job, charge: Charge | None) -> None:
@@ -188,7 +193,7 @@ def touch(job: str) -> None:
         row = job_of(db, job)
         if row["state"] != "active":
             raise NotMine
-        if row["kind"] != SWEEP or "touch" not in _entries_of(db, job):
+        if not is_shared(row["kind"]) or "touch" not in _entries_of(db, job):
             _check_approved(db, job)
             db.execute("UPDATE jobs SET charged = 1, touched = 1 WHERE id = ?", (job,))
             ledger.touch(db, job)
@@ -205,8 +210,8 @@ def _check_approved(db: Connection, job: str) -> None:
 def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[str, Any] | None = None) -> None:
     """Store how a point ended.
 
-    A trial that failed after it touched a private table becomes lost, because repeating it would
-    cost again.
+    A point of a shared job that failed after the job touched a private table becomes lost, because
+    repeating it would cost again.
 
     Args:
         job: Id of the job.
@@ -220,7 +225,7 @@ def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[st
     """
     with transaction() as db:
         row = job_of(db, job)
-        if state == "failed" and row["kind"] == SWEEP and row["touched"]:
+        if state == "failed" and is_shared(row["kind"]) and row["touched"]:
             state, error = "lost", f"{error} {CHARGED}"
         changed = db.execute(
             "UPDATE points SET state = ?, outcome = ?, error = ?, finished = ?, worker = NULL"
@@ -256,7 +261,7 @@ def remove(job: str) -> None:
 
 
 def kind_of(job: str) -> str | None:
-    """Return RELEASE, SWEEP or COMMAND, or None if the job no longer exists."""
+    """Return the kind of a job (`Job`), or None if the job no longer exists."""
     with reading() as db:
         row = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()
     return None if row is None else str(row["kind"])
@@ -300,14 +305,14 @@ def judge(db: Connection, job: Row, point: Row, fate: str) -> None:
         point: Row of the point.
         fate: How the worker ended, in words.
     """
-    run = job["kind"] != SWEEP
+    run = not is_shared(job["kind"])
     if has_release(job):
         state, error = "done", ""
     elif run and job["state"] == "stopping":
         state, error = "cancelled", ""
     elif job["touched"]:
         state, error = "lost", _LOST_RUN if run else f"Its process died. {CHARGED}"
-    elif point["attempts"] < MAX_ATTEMPTS[job["kind"]]:
+    elif point["attempts"] < (1 if run else MAX_ATTEMPTS):
         state, error = "waiting", ""
     elif run:
         state, error = "lost", f"Its worker process {fate}. The reserved budget was given back."

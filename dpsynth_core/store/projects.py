@@ -159,7 +159,7 @@ def rename(owner: str, project: str, name: str) -> Project:
 
 
 def delete(owner: str, project: str) -> None:
-    """Delete a project with its draft, uploads, runs, sweeps and results; active runs are stopped first. Ledger entries stay.
+    """Delete a project with its draft, uploads, jobs and results; active runs are stopped first. Ledger entries stay.
 
     Args:
         owner: The person who deletes: the owner, or an administrator if the owner has left.

@@ -1,8 +1,6 @@
-"""The tables of projects, runs, sweeps and people, with their owners. They hold no charge."""
+"""The tables of projects, jobs and people, with their owners. They hold no charge."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.store.connection import Connection, Row
@@ -136,20 +134,21 @@ REACHED = "(SELECT id FROM projects WHERE owner = ? UNION ALL SELECT project FRO
 """SQL for the projects that a person has or shares; the person is given twice."""
 
 
-def owned(db: Connection, kind: Literal["project", "run", "sweep"], owner: str, key: str) -> Row:
-    """Return the row of a project that the person owns or shares, or of a run or sweep in such a project.
+def owned(db: Connection, kind: str, owner: str, key: str) -> Row:
+    """Return the row of a project that the person owns or shares, or of a run or another job in such a project.
 
     Args:
         db: Connection.
-        kind: The kind of the row.
+        kind: "project", "run", or the kind of the job as an extension names it.
         owner: Id of the person.
-        key: Id of the project, run or sweep.
+        key: Id of the project, run or job.
 
     Raises:
         InputError: It does not exist or belongs to others; both give the same message.
     """
     project = "id" if kind == "project" else "project"
-    row = db.execute(f"SELECT * FROM {kind}s WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
-    if row is None:
+    of_kind = f"{kind}s" if kind in ("project", "run") else "jobs"
+    row = db.execute(f"SELECT * FROM {of_kind} WHERE id = ? AND {project} IN {REACHED}", (key, owner, owner)).fetchone()
+    if row is None or (of_kind == "jobs" and row["kind"] != kind):
         raise InputError(kind, "it does not exist", f"choose one of your {kind}s")
     return row

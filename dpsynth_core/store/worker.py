@@ -11,11 +11,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from dpsynth_core.foundation import allocation, confinement, interrupts
+from dpsynth_core.foundation import allocation, confinement, extension, interrupts
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
@@ -33,11 +34,9 @@ from dpsynth_core.store import balance, dispatch, faults, fingerprints, jobs, le
 from dpsynth_core.store.connection import Row
 from dpsynth_core.store.faults import explained
 from dpsynth_core.store.folders import run_folder
-from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
-from dpsynth_core.tradeoffs.trial import Outcome, Trials
 
-NICENESS = {jobs.RELEASE: 5, jobs.SWEEP: 10}
-"""Process priorities: below the pages, and sweeps below runs."""
+NICENESS, NICENESS_SHARED = 5, 10
+"""Process priorities: below the pages, and shared jobs below runs."""
 
 
 def main(job: str) -> None:
@@ -49,7 +48,8 @@ def main(job: str) -> None:
     confinement.limit_data(machine.LEAST_MB)
     with contextlib.suppress(jobs.NotMine, Interrupted):
         row = dispatch.claim(job)
-        os.nice(max(0, NICENESS[row["kind"]] - os.nice(0)))  # another worker may have started this one
+        niceness = NICENESS_SHARED if jobs.is_shared(row["kind"]) else NICENESS
+        os.nice(max(0, niceness - os.nice(0)))  # another worker may have started this one
         work(row)
     dispatch.pump()
 
@@ -62,12 +62,12 @@ def work(row: Row) -> None:
 
     Raises:
         NotMine: The job was stopped meanwhile.
-        Interrupted: A signal ended a sweep; its points are judged once this process is gone.
+        Interrupted: A signal ended a shared job; its points are judged once this process is gone.
     """
     job = row["id"]
     with jobs.beating(job):
-        if row["kind"] == jobs.SWEEP:
-            _work_on_sweep(row)
+        if jobs.is_shared(row["kind"]):
+            _work_on_points(row)
         elif (number := dispatch.take(job)) is not None:
             try:
                 _try(job, number, partial(_make_release, row))
@@ -76,40 +76,31 @@ def work(row: Row) -> None:
     dispatch.leave(job)
 
 
-def _work_on_sweep(row: Row) -> None:
-    """Carry out the waiting points of a sweep, after checking that its table is still the charged one.
+def _work_on_points(row: Row) -> None:
+    """Carry out the waiting points of a job that an extension added (`extension.Work`).
 
-    If it is another table, or the sweep cannot be carried out, the job is refused, and no point is
-    carried out.
+    If the extension refuses the job, no point is carried out.
     """
-    job, sweep = row["id"], Sweep.from_json(json.loads(row["document"]))
-    private = sweep.table == PRIVATE
+    job = row["id"]
     try:
-        if private:
-            ledger.check_plan(job, sweep.digest())
-        if private and _changed(job, sweep.base):
-            raise InputError("data", "the file changed after the sweep was submitted", "start another one")
-        trials = Trials(sweep, _limit)
-    except InputError as error:  # so would every trial end, one after the other
+        kind = extension.jobs().get(row["kind"])
+        if kind is None:
+            raise InputError("job", "this program lacks the extension that carries it out", "use one that has it, or delete the job")
+        carry_out = extension.load(kind.begin)(row, _limit)
+    except InputError as error:  # so would every point end, one after the other
         dispatch.refuse(job, str(error))
         return
-
-    def tried(number: int) -> Outcome:
-        if private:
-            jobs.touch(job)
-        return trials.run(number)
-
     while (number := dispatch.take(job)) is not None:
-        _try(job, number, partial(tried, number))
+        _try(job, number, partial(carry_out, number))
 
 
-def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
+def _try(job: str, number: int, attempt: Callable[[], Mapping[str, Any] | None]) -> None:
     """Carry out a point of a job and store its outcome, or why it failed.
 
     Args:
         job: Id of the job.
         number: Number of the point.
-        attempt: Does the work; returns an outcome to store, or None.
+        attempt: Does the work; returns an outcome to store as JSON, or None.
     """
     try:
         outcome = attempt()
@@ -125,7 +116,7 @@ def _try(job: str, number: int, attempt: Callable[[], Outcome | None]) -> None:
     except Exception as error:  # noqa: BLE001 (a run ends with a state, also after a mistake of ours)
         failed = str(cause_of(error) or f"It stopped on an internal error: {faults.describe(error)}.")
     else:
-        jobs.give(job, number, "done", outcome=None if outcome is None else outcome.to_json())
+        jobs.give(job, number, "done", outcome=outcome)
         return
     jobs.give(job, number, "failed", failed)  # here, where what the attempt held is given back
 

@@ -1,4 +1,4 @@
-"""States of the pages Results, Trade-offs, Compare, Ledger, Verify and Guide whose text is kept in `snapshots/`.
+"""States of the pages Results, Compare, Ledger, Verify and Guide whose text is kept in `snapshots/`.
 
 Runs have a seed, so that the same tables are good enough each time.
 """
@@ -37,10 +37,6 @@ def _empty(_: Path, page: str) -> AppTest:
     return open_page(page, project())
 
 
-def _without_columns(_: Path) -> AppTest:
-    return open_page("tradeoffs", project(domain={}))
-
-
 def _one_run(_: Path) -> AppTest:
     place = project(**_SEED)
     finished_run(place)
@@ -72,8 +68,6 @@ STATES: dict[str, State] = {
     "results-answers": partial(_results, view="tables", mechanism={"name": "gaussian", "settings": {}}),
     "results-withheld": partial(_results, view="downloads", criteria=[{"kind": "tables", "limit": 0.00001}]),
     **{f"results-{view}": partial(_results, view=view, **_CERTIFIED) for view in _VIEWS},
-    "tradeoffs-ready": partial(_empty, page="tradeoffs"),
-    "tradeoffs-without-columns": _without_columns,
     "compare-empty": partial(_empty, page="compare"),
     "compare-one-run": _one_run,
     "ledger-empty": partial(_empty, page="ledger"),

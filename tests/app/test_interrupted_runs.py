@@ -20,9 +20,10 @@ from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.budget import criteria_view
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.workload import workload_view
+from tests.additions import listed
 from tests.app.demo_project import PASSED, draft, open_page, project, words
 
-PAGES = ("data", "domain", "workload", "budget", "mechanism", "tradeoffs")
+PAGES = ("data", "domain", "workload", "budget", "mechanism", *listed("PAGES"))
 MEAN = {"kind": "mean", "column": "age", "among": {"age": "0..40", "sex": ["female"]}, "tolerance": 2.5, "name": "<b>young</b>"}
 
 

@@ -20,6 +20,7 @@ from dpsynth_core.web.data import members_view, project_table
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.run import launch
 from dpsynth_core.web.shell import curator, document, kept_rules, plan_first
+from tests.additions import listed
 from tests.app.demo_project import field, finished_run, open_page, stored, words
 from tests.app.test_preparation_pages import can_continue, first_visit
 from tests.homes import HOUSEHOLDS, MOST, PEOPLE, tables
@@ -130,10 +131,10 @@ def test_the_workload_is_told_by_kind_and_the_plan_is_that_of_the_command_line(p
     assert Plan.of(plan.spec).domain == plan.domain
 
 
-@pytest.mark.parametrize("page", ["budget", "mechanism", "tradeoffs", "compare"])
+@pytest.mark.parametrize("page", ["budget", "mechanism", "compare", *listed("PAGES")])
 def test_every_page_of_the_plan_is_drawn(place: str, page: str) -> None:
     app = open_page(page, place)
-    assert "Green:" in words(app) or page in ("tradeoffs", "compare")
+    assert "Green:" in words(app) or page in ("compare", *listed("PAGES"))
     assert ("of the households in the wrong group" in words(app)) == (page == "mechanism")
     assert "9 of 9" in words(app) or "Green:" not in words(app)
 

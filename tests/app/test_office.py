@@ -47,6 +47,7 @@ from dpsynth_core.web.results import downloads
 from dpsynth_core.web.shell import document, sidebar
 from dpsynth_core.web.shell.door import doors
 from dpsynth_core.web.shell.plan_first import Whose
+from tests.additions import listed
 from tests.app.demo_project import FIRST, draft, field, open_page, words
 from tests.app.test_results_page import at
 from tests.refusals import refused
@@ -356,7 +357,7 @@ def test_every_role_reads_the_ledger_and_auditors_find_nothing_to_press(office: 
     app = open_ledger()
     assert [button.label for button in app.button] == ["Sign out"]
     assert [field.label for field in app.text_input] == []
-    for name in ("data", "domain", "results", "mechanism", "compare", "tradeoffs"):
+    for name in ("data", "domain", "results", "mechanism", "compare", *listed("PAGES")):
         page = open_page(name, projects.list(curator())[0].id)
         assert page.title[0].value == "Ledger", "there is no such page for an auditor"
         assert "Trial" not in words(page)

@@ -8,14 +8,11 @@ from typing import Any
 import pytest
 
 from dpsynth_core.claims.ranges import USUAL_SHARE
-from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.tradeoffs import trial
-from dpsynth_core.tradeoffs.sweep import EPSILONS, MECHANISMS
-from dpsynth_core.tradeoffs.trial import Expected
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain import several_view
+from tests.additions import listed
 from tests.app.demo_project import draft, open_page, project, words
 
 COLUMNS = 75
@@ -84,22 +81,10 @@ def test_tables_set_in_detail_that_serve_a_purpose_are_called_by_it() -> None:
     assert app.radio[0].value == "target"
 
 
-@pytest.mark.parametrize("page", ["budget", "mechanism", "tradeoffs"])
+@pytest.mark.parametrize("page", ["budget", "mechanism", *listed("PAGES")])
 def test_other_pages_stand_many_columns(page: str) -> None:
     app = open_page(page, wide())
     assert app.title[0].value != "Workload"
-
-
-def test_what_trials_of_many_tables_need_is_worked_out_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = []
-    needs = Expected({(name, None, epsilon, 2_775): Forecast(True, 1.0, 1.0) for name in MECHANISMS for epsilon in EPSILONS}, {})
-    monkeypatch.setattr(trial, "expected", lambda sweep: planned.append(sweep) or needs)
-    app = open_page("tradeoffs", wide(workload={"kind": "all", "k": 2}))
-    assert not planned
-    assert "sweep_start" not in [button.key for button in app.button]
-    app.button(key="sweep_check").click().run()
-    assert len(planned) == 1
-    assert app.button(key="sweep_start").label.startswith("Start")
 
 
 def is_used(name: str) -> bool:

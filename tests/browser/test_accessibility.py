@@ -15,13 +15,13 @@ from playwright.sync_api import Page, expect
 
 from dpsynth_core.claims.criteria.registry import KINDS
 from dpsynth_core.sources import demo
-from dpsynth_core.store import dispatch, runs, sweeps
+from dpsynth_core.store import dispatch, runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import steps
-from dpsynth_core.web.tradeoffs import sweep_form
+from tests.additions import added
 from tests.app.demo_project import draft, finished_run, hostile_project, project
 from tests.app.test_linked_pages import linked
-from tests.browser.conftest import LONG_MS, Server, choose_in, cut_on_a_phone, fits, go_to, opened, settled, unfold
+from tests.browser.conftest import LONG_MS, Server, cut_on_a_phone, fits, go_to, opened, settled, unfold
 from tests.bundle import pack
 from tests.patience import wait_until
 
@@ -31,22 +31,24 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 """The rules about colours that axe-core runs unless told otherwise."""
 LOOKS = 20
+FILLING = added("browser.filled_pages")
 VIEWS = ("Pairs", "Downloads", "About this run")
 
 
 @pytest.fixture(scope="module")
 def done(server: Server) -> Iterator[str]:
-    """A project whose every step is open, with two finished runs and a finished sweep."""
+    """A project whose every step is open, with two finished runs and what extensions have on their pages."""
     names = list(demo.demo_domain().names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSYNTH_HOME", str(server.home))
         fields = draft(domain=demo.demo_domain().to_json())
-        tried = {"rows": 200, "mechanisms": ["independent", "gaussian"], "epsilons": [1.0, 2.0], "repeats": 1}
-        fields["wizard"] |= {"columns": names, "tradeoffs": tried}
+        fields["wizard"] |= {"columns": names}
+        for module in FILLING:
+            fields["wizard"] |= module.NOTES
         place = project(**fields)
-        sweep = sweeps.submit(LOCAL_OWNER, place, sweep_form.sweep_of(fields, "Trial"))
+        has_ended = [module.begin(place, fields) for module in FILLING]
         assert [finished_run(place).state for _ in range(2)] == ["done", "done"]
-        wait_until(lambda: not sweeps.get(LOCAL_OWNER, sweep).active, dispatch.pump)
+        wait_until(lambda: all(ended() for ended in has_ended), dispatch.pump)
         yield place
 
 
@@ -79,13 +81,6 @@ def copy_dialog(page: Page) -> None:
     expect(page.get_by_role("dialog").get_by_text("Whom is the new table about?")).to_be_visible()
 
 
-def release_beside(page: Page) -> None:
-    """A finished release is chosen beside the curves."""
-    choose_in(page, page.get_by_role("combobox", name="Finished releases beside it"))
-    page.mouse.move(0, 0)
-    expect(page.get_by_text("Diamond with a name").first).to_be_visible()
-
-
 def unfolded(title: str, page: Page) -> None:
     """What stands one click deeper."""
     unfold(page, title)
@@ -101,11 +96,11 @@ def view(name: str, page: Page) -> None:
 
 ACTS: Mapping[str, Sequence[Callable[[Page], None]]] = {
     "workload": [copy_dialog],
-    "tradeoffs": [release_beside],
     "data": [partial(unfolded, "More")],
     "budget": [partial(unfolded, "Row checks"), partial(unfolded, "δ")],
     "mechanism": [partial(unfolded, "Parameters")],
     "results": [partial(unfolded, "Every table"), *(partial(view, name) for name in VIEWS)],
+    **{page: acts for module in FILLING for page, acts in module.ACTS.items()},
 }
 """What is looked at on a page besides what it opens with."""
 

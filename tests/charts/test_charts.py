@@ -19,10 +19,10 @@ from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.against_bounds import SERIES
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
 from dpsynth_core.evaluation.standing import GOOD, ODD, POOR, UNKNOWN, Standing
-from dpsynth_core.foundation.zones import Zone, Zoned, public, released
-from dpsynth_core.tradeoffs.curves import LARGEST, MEAN, MEMORY, SECONDS, Setting
+from dpsynth_core.foundation.zones import Zone, Zoned
+from tests.additions import added
+from tests.charts.names import HOSTILE
 
-HOSTILE = ("<script>alert(1)</script>", "a.b[0]", "datum.x > 1", "**bold** :smile: $x$", "quote'\"\\", "日本", "line\nbreak")
 WORDS = "CURATOR-ONLY · NOT PRIVATE"
 
 
@@ -81,27 +81,6 @@ def _contest() -> pd.DataFrame:
     return pd.DataFrame([{"marginal": m, "run": run, "place": i, **known} for i, m in enumerate(HOSTILE) for run in HOSTILE[:2]])
 
 
-def _tables() -> pd.DataFrame:
-    return pd.DataFrame({"marginal": HOSTILE, "columns": 2, "cells": 12, "error": 0.1, "low": 0.05, "high": 0.2})
-
-
-def _bands(**others: object) -> pd.DataFrame:
-    """Settings of mechanisms with hostile titles, two values of epsilon each; the last one has a swept setting."""
-    rows = [{"mechanism": name, "epsilon": epsilon, "setting": "", "value": np.nan} for name in HOSTILE for epsilon in (0.5, 2.0)]
-    rows += [{"mechanism": "swept", "epsilon": e, "setting": "size", "value": value} for e in (0.5, 2.0) for value in (1.0, 9.0)]
-    known = {"tables": 3, "error": 0.1, "low": 0.05, "high": 0.2, "weakest": 0.2, "strongest": 0.9, "repeats": 2, "measured": 4.0}
-    return pd.DataFrame(rows).assign(**known, seconds=1.0, cpu_seconds=0.5, memory_mb=300.0).assign(**others)
-
-
-def _one_table(**others: object) -> pd.DataFrame:
-    facts = {"marginal": HOSTILE[0], "columns": 2, "cells": 12, "error": 0.1, "low": 0.05, "high": 0.2, "bound": 0.4}
-    return _bands()[["mechanism", "epsilon"]].assign(**facts | others)
-
-
-def _beside() -> pd.DataFrame:
-    return pd.DataFrame({"name": HOSTILE, "epsilon": 1.0, "marginal": HOSTILE[0], "error": 0.1, "low": 0.05, "high": 0.2})
-
-
 def _histogram() -> pd.DataFrame:
     places = {"start": [0.0, 0, 10, 20, 40, np.nan, np.nan], "end": [1e-9, 10, 20, 40, 80, np.nan, np.nan]}
     shape: dict[str, Any] = {**places, "stick": [True] + [False] * 6, "factor": [1, 1, 1, 0.5, 0.25, 1, 1]}
@@ -153,18 +132,9 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "budget_used": (charts.budget_used, _steps()),
     "noise_level": (charts.noise_level, _steps()),
     "contest": (lambda z: charts.contest(z, "Error", "% of all"), _contest()),
-    "tables_of": (lambda z: charts.tables_of(z, LARGEST), _tables()),
-    "by_epsilon": (lambda z: charts.by_epsilon(z, MEAN, 3, None, charts.Marks(0.1, 1.0, {0.5: 0.6}, public(_beside()))), _bands()),
-    "by_cost of time": (lambda z: charts.by_cost(z, MEAN, SECONDS, 3, Setting(HOSTILE[0], 0.5, 3), charts.Marks(0.1)), _bands()),
-    "by_cost of memory": (lambda z: charts.by_cost(z, MEAN, MEMORY, 3), _bands()),
-    "by_cost of unknown memory": (lambda z: charts.by_cost(z, MEAN, MEMORY, 3), _bands(memory_mb=np.nan)),
-    "by_setting": (lambda z: charts.by_setting(z, MEAN, 3), _bands()),
-    "by_setting of time": (lambda z: charts.by_setting(z, SECONDS, 3), _bands()),
-    "by_setting from zero": (lambda z: charts.by_setting(z, MEAN, 3), _bands(value=[np.nan] * 14 + [0.0, 9.0] * 2)),
-    "by_tables": (lambda z: charts.by_tables(z, MEAN, 2.0), _bands()),
-    "one_table": (lambda z: charts.one_table(z, MEAN, HOSTILE[2], 0.1, public(_beside())), _one_table()),
-    "one_table without bounds": (lambda z: charts.one_table(z, LARGEST), _one_table(bound=np.nan)),
 }
+for _module in added("charts.frames"):
+    CHARTS |= _module.CHARTS
 every_chart = pytest.mark.parametrize("name", CHARTS)
 
 
@@ -200,30 +170,13 @@ def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) ->
     assert "".join(spec["description"].split()).startswith("".join("".join(spec["title"]["text"]).split()))
 
 
-def test_curves_of_public_trials_with_a_release_beside_them_are_released() -> None:
-    marks = charts.Marks(beside=released(_beside()))
-    drawings = charts.by_epsilon(public(_bands()), MEAN, 3, None, marks), charts.one_table(public(_one_table()), MEAN, beside=marks.beside)
-    assert all(ZONE_CAPTION[Zone.RELEASED][0] in drawing.to_dict()["title"]["subtitle"] for drawing in drawings)
-
-
-def test_the_bound_of_one_mechanism_alone_is_shaded() -> None:
-    def shaded(bounded: str) -> set[str]:
-        spec = charts.one_table(public(_one_table()), MEAN, bounded).to_dict()
-        (area,) = [layer for layer in spec["layer"] if layer["mark"]["type"] == "area"]
-        return {row["mechanism"] for row in spec["datasets"][area["data"]["name"]]}
-
-    assert shaded(HOSTILE[2]) == {HOSTILE[2]}
-    assert shaded("") == set()
-
-
 @every_chart
 def test_every_chart_is_a_drawing_that_can_be_saved_as_one(name: str) -> None:
     assert spec_of(name, Zone.RELEASED)["usermeta"]["embedOptions"] == {"renderer": "svg"}
 
 
-@pytest.mark.parametrize(("name", "axis"), [("contest", "Error (% of all)"), ("tables_of", LARGEST.axis)])
-def test_errors_name_their_measure_and_unit(name: str, axis: str) -> None:
-    assert axis in json.dumps(spec_of(name, Zone.RELEASED))
+def test_errors_name_their_measure_and_unit() -> None:
+    assert "Error (% of all)" in json.dumps(spec_of("contest", Zone.RELEASED))
 
 
 def test_a_phone_shows_the_whole_title_whatever_a_column_is_called() -> None:

@@ -12,7 +12,6 @@ from dpsynth_core import report
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.statement import brands
-from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
 from tests.bundle import pack
 from tests.bundle.bundles import made
 from tests.refusals import refused
@@ -36,16 +35,6 @@ def test_an_epsilon_above_ten_needs_a_reason_and_others_need_none() -> None:
 @pytest.mark.parametrize("fields", [{"data": {"kind": "demo"}}, {"output": {"seed": 1}}])
 def test_where_nobody_is_protected_no_reason_is_asked_for(fields: dict[str, Any]) -> None:
     Plan.of(spec(**fields))
-
-
-def test_trials_on_the_private_table_need_one_as_well() -> None:
-    base = spec(budget=SPEC["budget"] | {"epsilon": 1.0})
-
-    def sweep(base: Spec) -> Sweep:
-        return Sweep(base=base, table=PRIVATE, mechanisms=("independent",), epsilons=(1.0, 20.0), sizes=(2,), repeats=1)
-
-    refused(sweep, base, saying=r"budget\.reason")
-    sweep(spec(budget=SPEC["budget"] | {"epsilon": 1.0, "reason": REASON}))
 
 
 def test_a_reason_is_published() -> None:

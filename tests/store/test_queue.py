@@ -20,6 +20,9 @@ from tests.refusals import refused
 
 Make = Callable[..., Spec]
 
+SHARED = "sweep"
+"""A kind of job whose points several workers share."""
+
 
 @pytest.fixture
 def submit(make_spec: Make, no_workers: list[str]) -> Callable[[str], str]:  # noqa: ARG001 - runs wait for a worker that is never started
@@ -82,7 +85,7 @@ def test_a_sweep_that_takes_all_memory_keeps_no_run_waiting(
     monkeypatch.setattr(machine, "needed_mb", lambda _: 400.0)
     place = projects.create("ann", "census").id
     with transaction() as db:
-        jobs.submit(db, jobs.Job("sweep", "ann", place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 3, 2, 700.0), None)
+        jobs.submit(db, jobs.Job("sweep", "ann", place, SHARED, "{}", "", "", 0.0, [1.0] * 3, 2, 700.0), None)
     dispatch.pump()
     assert no_workers == ["sweep"], "two of its own would be too many"
     run = submit("ben")
@@ -115,7 +118,7 @@ def test_a_process_that_goes_beyond_its_time_is_ended_and_leaves_no_core() -> No
 
 def sweep(person: str, workers: int = 1) -> str:
     name, place = jobs.new_id(), projects.create(person, "census").id
-    job = jobs.Job(name, person, place, jobs.SWEEP, "{}", "", "", 0.0, [1.0] * 9, workers)
+    job = jobs.Job(name, person, place, SHARED, "{}", "", "", 0.0, [1.0] * 9, workers)
     with transaction() as db:
         jobs.submit(db, job, None)
     dispatch.pump()

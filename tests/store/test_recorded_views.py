@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpsynth_core.planning.private_views import LOOKS, is_brand, ordered, sentence
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import database, projects, recorded_views, runs, sweeps
-from dpsynth_core.tradeoffs.sweep import Sweep
+from dpsynth_core.store import database, projects, recorded_views, runs
 from tests.postgres import REFUSED
 from tests.refusals import refused
 
@@ -89,17 +87,6 @@ def test_a_look_while_a_plan_is_sealed_stops_the_run(make_spec: Make, project: s
     monkeypatch.setattr(recorded_views, "of", late)
     refused(runs.submit, "ann", project, make_spec(), saying="looked at in another tab")
     assert runs.list("ann", project) == ()
-
-
-@pytest.mark.usefixtures("no_workers")
-def test_trials_on_the_private_table_are_a_look_and_others_are_none(make_spec: Make, project: str, table: Path) -> None:
-    del table
-    grid: dict[str, Any] = {"mechanisms": ("independent",), "epsilons": (0.1,), "sizes": (3,), "repeats": 1}
-    stand_in = {"kind": "standin", "standin": {"rows": 200, "strength": 0.5, "seed": 1}}
-    sweeps.submit("ann", project, Sweep(make_spec(data=stand_in), table="standin", **grid))
-    assert recorded_views.of("ann", project) == ()
-    sweeps.submit("ann", project, Sweep(make_spec(), table="private", **grid))
-    assert recorded_views.of("ann", project) == ("trials",)
 
 
 def test_every_look_has_words() -> None:

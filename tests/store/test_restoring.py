@@ -24,19 +24,16 @@ from dpsynth_core.store import (
     projects,
     runs,
     sealed_fingerprints,
-    sweeps,
     verified_books,
 )
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import reading, transaction
 from dpsynth_core.store.faults import BooksLost
 from dpsynth_core.store.restoring import restore
-from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.refusals import refused
 from tests.store.conftest import Driver
 from tests.store.test_chain import alter
 from tests.store.test_ledger import charge, give_back, reserve
-from tests.store.test_sweeps import die
 
 RHO = 0.01
 REASON = "the disk failed on Monday; the board knows"
@@ -416,23 +413,6 @@ def test_what_a_copy_shows_as_not_begun_stays_charged_and_is_not_begun_again(
     assert (runs.get("ann", run).state, runs.get("ann", run).touched) == ("lost", True)
     assert [entry.kind for entry in chain.entries()] == ["population", "reserve", "restore"]
     assert balance.spent("people").releases == 1
-
-
-def test_a_private_sweep_of_a_copy_does_not_go_on(home: Path, make_spec: Callable[..., Spec], project: str, no_workers: list[str]) -> None:
-    sweep = sweeps.submit("ann", project, Sweep(make_spec(), "private", ("independent", "gaussian"), (1.0,), (3,), 1))
-    dispatch.claim(sweep)
-    dispatch.take(sweep)
-    jobs.touch(sweep)
-    die(sweep)
-    dispatch.stop(sweep)
-    old = copy(home)
-    reserve("r1", RHO)
-    put_back(home, old)
-    restore("local", REASON)
-    sweeps.resume("ann", sweep)
-    dispatch.pump()
-    assert {point.state for point in sweeps.points("ann", sweep)} == {"lost"}
-    assert len(no_workers) == 2, "those of before"
 
 
 def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(home: Path) -> None:

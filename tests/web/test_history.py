@@ -16,7 +16,6 @@ from dpsynth_core.web.compare.compare_view import run_name
 from dpsynth_core.web.results import results_view
 from dpsynth_core.web.run import watch
 from dpsynth_core.web.shell import document, numbers
-from dpsynth_core.web.tradeoffs import sweep_form
 from tests.web.drafts import complete
 
 SAID = [
@@ -78,12 +77,6 @@ def test_a_run_as_published_is_called_so() -> None:
 
     assert named(PAPER) == TITLE
     assert named({"name": "mst", "settings": {}}) == registry.get("mst").card.title != TITLE
-
-
-def test_the_plan_s_own_mechanism_is_offered_to_trials_as_it_is_set() -> None:
-    titles = sweep_form.titles(complete() | {"mechanism": PAPER})
-    assert titles == {name: TITLE if name == "mst" else registry.get(name).card.title for name in titles}
-    assert "mst" in titles
 
 
 TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([10, None, 30, 40]), "day": [dt.date(2020, 1, d) for d in (1, 2, 3, 4)]})

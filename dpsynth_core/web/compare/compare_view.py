@@ -16,12 +16,12 @@ import streamlit as st
 from dpsynth_core import charts, report
 from dpsynth_core.evaluation import quality, side_by_side
 from dpsynth_core.evaluation.comparison import Truth
+from dpsynth_core.evaluation.measures import LARGEST, MEAN
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.report import change, percent
 from dpsynth_core.store import approvals, projects, runs
 from dpsynth_core.store.runs import Run
-from dpsynth_core.tradeoffs.curves import LARGEST, MEAN
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document, frame, plan_words, refusals, session

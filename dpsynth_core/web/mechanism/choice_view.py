@@ -8,6 +8,8 @@ from functools import partial
 
 import streamlit as st
 
+from dpsynth_core.evaluation import measures
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
@@ -19,9 +21,8 @@ from dpsynth_core.planning.spec import PublicSpec
 from dpsynth_core.privacy.accountant import ZCDP
 from dpsynth_core.release import synthesis
 from dpsynth_core.report import percent
-from dpsynth_core.tradeoffs import curves
 from dpsynth_core.web.mechanism import plan_view
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import additions, document, frame
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital
@@ -88,7 +89,7 @@ def card(project: Current, forecasts: Forecasts) -> None:
         plan_view.fitting(forecasts[mechanism.card.name])
         _expected(mechanism.card.name, recommended)
         if st.session_state.get(_OPEN):
-            frame.link("tradeoffs", "Try several on simulated data first, at no cost")
+            additions.draw("mechanisms", project)
             shortlist(project, forecasts)
             plan_view.cards(forecasts, mechanism.card.name)
         else:
@@ -132,7 +133,7 @@ def _span(one: Expected) -> str:
 
 _ORDER = ("First choice", "Second", "Third")
 _BY = "recommended_by"
-_MEASURES = {MEAN: curves.MEAN, LARGEST: curves.LARGEST}
+_MEASURES = {MEAN: measures.MEAN, LARGEST: measures.LARGEST}
 
 
 def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
@@ -189,7 +190,7 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
             if not chosen:
                 st.button("Choose", key=f"take_{one.name}", on_click=plan_view.choose, args=(one.name,), width="stretch")
     trials = recommendation.basis().trials
-    st.caption(f"This is a rough guide from {trials:,} trials on simulated tables. The page Trade-offs tries data like yours.")
+    st.caption(" ".join((f"This is a rough guide from {trials:,} trials on simulated tables.", *extension.sentences("recommendations"))))
 
 
 def forecasts(draft: document.Draft) -> Forecasts:

@@ -1,4 +1,4 @@
-"""Parts of pages that extensions draw, at the places that a page has for them."""
+"""Pages and parts of pages that extensions draw, at the places that a page has for them."""
 
 from __future__ import annotations
 
@@ -16,3 +16,14 @@ def draw(place: str, subject: Any) -> None:
     """
     for path in extension.views(place):
         extension.load(path)(subject)
+
+
+def page(name: str) -> None:
+    """Draw a page of an extension, which is in the navigation only where the extension is there.
+
+    Args:
+        name: Name of the page.
+    """
+    for one in extension.pages():
+        if one.name == name:
+            extension.load(one.draw)()

@@ -31,7 +31,7 @@ from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpsynth_core import web
-from dpsynth_core.foundation import sandbox, settings
+from dpsynth_core.foundation import extension, sandbox, settings
 from dpsynth_core.foundation.causes import cause_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -160,8 +160,8 @@ def _described(said: Any) -> Any:
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
     """Start the app's background work before the server's first request, and stop it at the end.
 
-    Jobs of an earlier server are settled first: runs whose worker died are marked lost, and sweeps
-    continue. Then the pages are loaded, the address is announced, and the queues are checked
+    Jobs of an earlier server are settled first: runs whose worker died are marked lost, and
+    other jobs continue. Then the pages are loaded, the address is announced, and the queues are checked
     regularly.
     """
     await _pump_once()
@@ -206,6 +206,8 @@ def load_pages() -> None:
 
     for module in pkgutil.walk_packages(web.__path__, f"{web.__name__}."):
         importlib.import_module(module.name)
+    for page in extension.pages():
+        extension.load(page.draw)
     charts.tradeoff(precision.attacker(rho=0.01)).to_dict()
 
 
@@ -229,7 +231,7 @@ async def _expire_forever() -> None:
 
 
 async def _pump_once() -> None:
-    if await _attempt(dispatch.pump, "the queue of runs and sweeps could not be checked"):
+    if await _attempt(dispatch.pump, "the queue of jobs could not be checked"):
         health.looked()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.store.runs import ACTIVE
 from dpsynth_core.web.shell import document
 
@@ -53,11 +54,11 @@ REFERENCE = (
     Step("guide", "Guide", "Reference", ":material/menu_book:", "The ideas in plain words."),
 )
 ALWAYS = (
-    Step("tradeoffs", "Trade-offs", "Explore", ":material/stacked_line_chart:", "Try mechanisms and budgets at no cost."),
+    *(Step(page.name, page.title, page.section, page.icon, page.help) for page in extension.pages()),
     Step("compare", "Compare", "Explore", ":material/compare:", "Finished runs side by side."),
     *REFERENCE,
 )
-"""Pages that are open at any time."""
+"""Pages that are open at any time, those of extensions first."""
 PREPARATION = ("data", "domain", "workload", "budget")
 _ORDER = tuple(step.name for step in STEPS)
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.extensions.tradeoffs import sweeps, trial
+from dpsynth_core.extensions.tradeoffs.sweep import Sweep
 from dpsynth_core.foundation.errors import OracleError
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.store import approvals, balance, chain, dispatch, jobs, ledger, processes, projects, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, dispatch, jobs, ledger, processes, projects, worker
 from dpsynth_core.store.accounts import CapExceeded
 from dpsynth_core.store.database import reading, transaction
-from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.patience import SECONDS, wait_until
 from tests.refusals import refused
 from tests.store.conftest import Driver
@@ -133,7 +134,7 @@ def test_a_finished_point_cannot_be_done_again(make_sweep: Callable[..., Sweep],
 
 def test_a_point_that_kills_its_worker_each_time_is_given_up(make_sweep: Callable[..., Sweep], project: str, no_workers: list[str]) -> None:
     sweep = sweeps.submit("ann", project, make_sweep(mechanisms=("independent",)))
-    for _ in range(jobs.MAX_ATTEMPTS[jobs.SWEEP]):
+    for _ in range(jobs.MAX_ATTEMPTS):
         dispatch.claim(no_workers[-1])
         assert dispatch.take(no_workers[-1]) == 0
         die(no_workers[-1])
@@ -189,7 +190,7 @@ def test_an_error_inside_a_trial_is_told_by_its_type_alone(
     def fail(*_: object) -> None:
         raise ValueError("row 17 says Alice")
 
-    monkeypatch.setattr(worker.Trials, "run", fail)
+    monkeypatch.setattr(trial.Trials, "run", fail)
     sweep = sweeps.submit("ann", project, make_sweep())
     be_worker(no_workers[0])
     assert states(sweep) == ["failed", "failed"]
@@ -280,7 +281,7 @@ def test_the_same_sweep_started_in_two_tabs_runs_and_is_charged_once(
 def test_a_private_sweep_on_broken_books_ends_with_words_and_reads_nothing(
     home: Path, make_sweep: Callable[..., Sweep], project: str, no_workers: list[str], statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker.Trials, "run", lambda *_: pytest.fail("a record was read"))
+    monkeypatch.setattr(trial.Trials, "run", lambda *_: pytest.fail("a record was read"))
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
     alter(home, statement)
     for worker_of in no_workers:
@@ -350,7 +351,7 @@ def test_a_trial_that_fails_on_the_private_table_is_not_repeated_for_it_would_co
     def fail(*_: object) -> None:
         raise OracleError("it could not prove its answer")
 
-    monkeypatch.setattr(worker.Trials, "run", fail)
+    monkeypatch.setattr(trial.Trials, "run", fail)
     sweep = sweeps.submit("ann", project, make_sweep(table="private"))
     be_worker(no_workers[0])
     assert states(sweep) == ["lost", "lost"]

@@ -16,17 +16,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.mechanisms import registry
-from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
-from dpsynth_core.mechanisms.parameters import Parameter, read
-from dpsynth_core.planning.spec import STANDIN, Spec
-from dpsynth_core.privacy.accountant import ZCDP
-from dpsynth_core.sources import standins
-from dpsynth_core.store import balance, ledger, sweeps
-from dpsynth_core.tradeoffs import trial, values
-from dpsynth_core.tradeoffs.sweep import (
+from dpsynth_core.extensions.tradeoffs import sweeps, trial, values
+from dpsynth_core.extensions.tradeoffs.sweep import (
     EPSILONS,
     MAX_REPEATS,
     MECHANISMS,
@@ -39,7 +30,16 @@ from dpsynth_core.tradeoffs.sweep import (
     sweepable,
     usual_values,
 )
-from dpsynth_core.tradeoffs.trial import Expected
+from dpsynth_core.extensions.tradeoffs.trial import Expected
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.zones import Zone
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.mechanism import Learner, Mechanism, UsesPublic
+from dpsynth_core.mechanisms.parameters import Parameter, read
+from dpsynth_core.planning.spec import STANDIN, Spec
+from dpsynth_core.privacy.accountant import ZCDP
+from dpsynth_core.sources import standins
+from dpsynth_core.store import balance, ledger
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.results import open_runs

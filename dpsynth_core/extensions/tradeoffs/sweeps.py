@@ -10,6 +10,9 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from dpsynth_core.extensions.tradeoffs import trial
+from dpsynth_core.extensions.tradeoffs.sweep import PRIVATE, Sweep
+from dpsynth_core.extensions.tradeoffs.trial import Outcome
 from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
@@ -22,9 +25,9 @@ from dpsynth_core.store.folders import new_id
 from dpsynth_core.store.ledger import Charge
 from dpsynth_core.store.tables import REACHED, owned
 from dpsynth_core.store.times import seconds_between
-from dpsynth_core.tradeoffs import trial
-from dpsynth_core.tradeoffs.sweep import PRIVATE, Sweep
-from dpsynth_core.tradeoffs.trial import Outcome
+
+KIND = "sweep"
+"""The kind of the job in the store."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
     charge = _charge(sweep, name) if private else None
     document, rho = json.dumps(sweep.to_json()), sweep.rho if private else 0.0
     job = jobs.Job(
-        name, owner, project, jobs.SWEEP, document, sweep.digest(), sweep.base.population, rho, expected, workers, found.memory_mb
+        name, owner, project, KIND, document, sweep.digest(), sweep.base.population, rho, expected, workers, found.memory_mb
     )
     with transaction() as db:
         owned(db, "project", owner, project)
@@ -137,21 +140,21 @@ def get(owner: str, sweep: str) -> Stored:
         InputError: It does not exist in a project that the person owns or shares.
     """
     with reading() as db:
-        return _stored(owned(db, "sweep", owner, sweep))
+        return _stored(owned(db, KIND, owner, sweep))
 
 
 def list(owner: str, project: str) -> tuple[Stored, ...]:
     """Return the sweeps of a project that the person owns or shares, newest first; empty for another project."""
     with reading() as db:
-        among = f"project = ? AND project IN {REACHED}"
-        rows = db.execute(f"SELECT * FROM sweeps WHERE {among} ORDER BY created DESC, id", (project, owner, owner))
+        among = f"kind = '{KIND}' AND project = ? AND project IN {REACHED}"
+        rows = db.execute(f"SELECT * FROM jobs WHERE {among} ORDER BY created DESC, id", (project, owner, owner))
         return tuple(_stored(row) for row in rows)
 
 
 def points(owner: str, sweep: str) -> tuple[PointState, ...]:
     """Return the state of each point of a sweep, in the order of their numbers."""
     with reading() as db:
-        owned(db, "sweep", owner, sweep)
+        owned(db, KIND, owner, sweep)
         columns = ", ".join(PointState.__dataclass_fields__)
         rows = db.execute(f"SELECT {columns} FROM points WHERE job = ? ORDER BY number", (sweep,))
         return tuple(PointState(*row) for row in rows)
@@ -160,7 +163,7 @@ def points(owner: str, sweep: str) -> tuple[PointState, ...]:
 def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
     """Return the outcomes of the finished points of a sweep by number; they are as restricted as `Sweep.zone` says."""
     with reading() as db:
-        owned(db, "sweep", owner, sweep)
+        owned(db, KIND, owner, sweep)
         rows = db.execute("SELECT number, outcome FROM points WHERE job = ? AND state = 'done' ORDER BY number", (sweep,))
         return {row["number"]: Outcome.from_json(json.loads(row["outcome"])) for row in rows}
 
@@ -192,7 +195,7 @@ def delete(owner: str, sweep: str) -> None:
         InputError: Another person owns the project, or the sweep does not exist.
     """
     with reading() as db:
-        sharing.check_own(db, owner, owned(db, "sweep", owner, sweep)["project"])
+        sharing.check_own(db, owner, owned(db, KIND, owner, sweep)["project"])
     dispatch.stop(sweep)
     jobs.remove(sweep)
     projects.forget_deleted()

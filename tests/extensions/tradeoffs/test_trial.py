@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from dpsynth_core import report
+from dpsynth_core.extensions.tradeoffs import curves, trial
+from dpsynth_core.extensions.tradeoffs.curves import METRICS, Setting
+from dpsynth_core.extensions.tradeoffs.sweep import Swept
+from dpsynth_core.extensions.tradeoffs.trial import Outcome, Trials
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources import demo, simulated
-from dpsynth_core.tradeoffs import curves, trial
-from dpsynth_core.tradeoffs.curves import METRICS, Setting
-from dpsynth_core.tradeoffs.sweep import Swept
-from dpsynth_core.tradeoffs.trial import Outcome, Trials
 from dpsynth_core.vocabulary.rows import row_marginals
+from tests.extensions.tradeoffs.plans import plan, sweep
 from tests.refusals import refused
-from tests.tradeoffs.plans import plan, sweep
 
 
 def test_errors_are_those_of_the_published_rows() -> None:

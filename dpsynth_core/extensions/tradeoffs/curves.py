@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpsynth_core.evaluation.measures import LARGEST, MEAN, Metric
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.extensions.tradeoffs.sweep import Point, Sweep
+from dpsynth_core.extensions.tradeoffs.trial import Outcome
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.evidence import label
-from dpsynth_core.tradeoffs.sweep import Point, Sweep
-from dpsynth_core.tradeoffs.trial import Outcome
 
 _LEAST = 1e-12
 """Error drawn in place of 0 on a logarithmic axis."""
@@ -28,41 +29,12 @@ _COLUMNS = ["mechanism", "setting", "value", "epsilon", "tables", "strength", "t
 _COLUMNS += ["worst_table", "measured", "seconds", "cpu_seconds", "memory_mb"]
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A measure of error.
-
-    Attributes:
-        column: Column of the frame of `outcomes` with the error of each trial.
-        title: Name shown to people.
-        help: Explanation shown to people.
-        percent: Whether the error is a share of the people, shown in percent; otherwise it is an L1
-            distance.
-    """
-
-    column: str
-    title: str
-    help: str
-    percent: bool = True
-
-    @property
-    def axis(self) -> str:
-        """The title of an axis, with the unit."""
-        return f"{self.title} ({'% of all' if self.percent else 'L1, 0 to 2'})"
-
-
-MEAN = Metric(
-    "mean",
-    "People in the wrong group",
-    "Of a table, on average over the tables: who would have to move to another cell to make it right. Half the mean L1 error.",
-)
 WORKLOAD = Metric(
     "workload_error",
     "Workload error",
     "AIM paper, Definition 2: the weighted mean L1 distance. With equal weights twice the people in the wrong group.",
     percent=False,
 )
-LARGEST = Metric("largest", "Largest error of one count", "Of all counts of all tables: the max error of the papers on query release.")
 METRICS = (MEAN, WORKLOAD, LARGEST)
 
 

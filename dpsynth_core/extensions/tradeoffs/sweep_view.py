@@ -14,16 +14,16 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core import charts
 from dpsynth_core.evaluation.verdict import LIMIT
+from dpsynth_core.extensions.tradeoffs import charts, curves, sweep_form, sweeps, trial
+from dpsynth_core.extensions.tradeoffs.curves import MEAN, MEMORY, METRICS, SECONDS, Cost, Metric, Setting
+from dpsynth_core.extensions.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
+from dpsynth_core.extensions.tradeoffs.sweep_form import SHOWN
+from dpsynth_core.extensions.tradeoffs.sweeps import Stored
+from dpsynth_core.extensions.tradeoffs.trial import Outcome
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable
 from dpsynth_core.release.document import frame_csv
-from dpsynth_core.store import approvals, sweeps
-from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs import curves, trial
-from dpsynth_core.tradeoffs.curves import MEAN, MEMORY, METRICS, SECONDS, Cost, Metric, Setting
-from dpsynth_core.tradeoffs.sweep import PRIVATE, PUBLIC, Sweep
-from dpsynth_core.tradeoffs.trial import Outcome
+from dpsynth_core.store import approvals
 from dpsynth_core.web.compare import compare_view
 from dpsynth_core.web.mechanism import plan_view
 from dpsynth_core.web.results import open_runs
@@ -32,8 +32,6 @@ from dpsynth_core.web.shell.figures import draw, show
 from dpsynth_core.web.shell.numbers import duration
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal
-from dpsynth_core.web.tradeoffs import sweep_form
-from dpsynth_core.web.tradeoffs.sweep_form import SHOWN
 
 T = TypeVar("T", str, float, int)
 V = TypeVar("V")

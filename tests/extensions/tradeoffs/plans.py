@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpsynth_core.extensions.tradeoffs.sweep import Sweep
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.tradeoffs.sweep import Sweep
 from tests.specs import usual
 
 

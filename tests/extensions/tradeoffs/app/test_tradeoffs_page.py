@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.extensions.tradeoffs import sweep_form, sweep_view, sweeps, trial
+from dpsynth_core.extensions.tradeoffs.sweep import Swept
+from dpsynth_core.extensions.tradeoffs.sweeps import Stored
 from dpsynth_core.foundation.zones import ZoneError, curator_only, public
-from dpsynth_core.store import approvals, balance, chain, dispatch, projects, runs, sweeps, worker
+from dpsynth_core.store import approvals, balance, chain, dispatch, projects, runs, worker
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.store.sweeps import Stored
-from dpsynth_core.tradeoffs.sweep import Swept
 from dpsynth_core.web.shell import curator
-from dpsynth_core.web.tradeoffs import sweep_form, sweep_view
 from tests.app.demo_project import button, draft, finished_run, open_page, project, words
 from tests.refusals import refused
 
@@ -216,10 +216,10 @@ def test_points_appear_as_they_come_and_a_sweep_can_be_stopped_and_resumed(start
     button(open_page("tradeoffs", place), "Start").click().run()
     app = open_page("tradeoffs", place)
     assert "first points appear here" in words(app)
-    real = worker.Trials.run
-    monkeypatch.setattr(worker.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
+    real = trial.Trials.run
+    monkeypatch.setattr(trial.Trials, "run", lambda self, number: real(self, number) if number == 0 else 1 / 0)
     worker.work(dispatch.claim(started[-1]))
-    monkeypatch.setattr(worker.Trials, "run", real)
+    monkeypatch.setattr(trial.Trials, "run", real)
     app = open_page("tradeoffs", place)
     assert "3 trials failed" in words(app)
     assert "division" not in words(app)

@@ -15,8 +15,8 @@ import altair as alt
 import pandas as pd
 
 from dpsynth_core.charts.theme import ALERT, INK, STRONG, Drawing, finish, hover, limit, names_limit
+from dpsynth_core.extensions.tradeoffs.curves import MEMORY, Cost, Metric, Setting
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
-from dpsynth_core.tradeoffs.curves import MEMORY, Cost, Metric, Setting
 
 TRIED = "tried"
 """Name of the selection of a setting."""

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dpsynth_core.store import processes, sweeps
+from dpsynth_core.extensions.tradeoffs import sweeps
+from dpsynth_core.store import processes
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import draft, project

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
+from dpsynth_core.extensions.tradeoffs import curves, values
+from dpsynth_core.extensions.tradeoffs.sweep import Sweep, Swept, sweepable, usual_values
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.tradeoffs import curves, values
-from dpsynth_core.tradeoffs.sweep import Sweep, Swept, sweepable, usual_values
 from dpsynth_core.vocabulary.attribute import FEWEST_LEARNT, Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
+from tests.extensions.tradeoffs.plans import plan, sweep
 from tests.refusals import refused
-from tests.tradeoffs.plans import plan, sweep
 
 
 def test_points_are_the_grid_and_the_first_repeat_comes_first() -> None:

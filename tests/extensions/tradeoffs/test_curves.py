@@ -11,12 +11,12 @@ import pytest
 
 from dpsynth_core import report
 from dpsynth_core.evaluation.quality import Headline
+from dpsynth_core.extensions.tradeoffs import curves
+from dpsynth_core.extensions.tradeoffs.curves import Crossing
 from dpsynth_core.foundation.zones import Zone, Zoned, combine, public
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.release import Release
-from dpsynth_core.tradeoffs import curves
-from dpsynth_core.tradeoffs.curves import Crossing
-from tests.tradeoffs.plans import plan, sweep
+from tests.extensions.tradeoffs.plans import plan, sweep
 
 
 @pytest.fixture(scope="module")

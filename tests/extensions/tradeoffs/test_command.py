@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from dpsynth_core.cli import main
+from dpsynth_core.extensions.tradeoffs import curves, values
+from dpsynth_core.extensions.tradeoffs.trial import Trials
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.tradeoffs import curves, values
-from dpsynth_core.tradeoffs.trial import Trials
 from dpsynth_core.vocabulary.domain import Domain
-from tests.tradeoffs.plans import plan, sweep
+from tests.extensions.tradeoffs.plans import plan, sweep
 
 QUICK = ("--mechanisms", "independent,mst", "--epsilons", "1,4", "--rows", "200", "--strength", "0.6")
 OPEN = {"version": 1, "attributes": [{"name": name, "kind": "categorical", "discover": True} for name in "ab"]}

@@ -14,10 +14,10 @@ from dpsynth_core.foundation.errors import InputError, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpsynth_core.extensions.tradeoffs.sweep import Sweep, Swept
+    from dpsynth_core.extensions.tradeoffs.trial import Outcome
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.planning.spec import Spec
-    from dpsynth_core.tradeoffs.sweep import Sweep, Swept
-    from dpsynth_core.tradeoffs.trial import Outcome
     from dpsynth_core.vocabulary.domain import Domain
 
 
@@ -41,9 +41,9 @@ def add(commands: Commands) -> None:
 
 
 def _tradeoffs(options: argparse.Namespace) -> None:
+    from dpsynth_core.extensions.tradeoffs import curves, trial
+    from dpsynth_core.extensions.tradeoffs.trial import Trials
     from dpsynth_core.planning.spec import load_spec
-    from dpsynth_core.tradeoffs import curves, trial
-    from dpsynth_core.tradeoffs.trial import Trials
 
     limit = number(options.limit)
     if not isinstance(limit, int | float) or not 0 < limit <= 100:
@@ -82,9 +82,9 @@ def _sweep(options: argparse.Namespace, plan: Spec) -> Sweep:
     Raises:
         InputError: An option is unusable, or the plan cannot be tried.
     """
+    from dpsynth_core.extensions.tradeoffs import values
+    from dpsynth_core.extensions.tradeoffs.sweep import EPSILONS, MECHANISMS, STANDIN, STRENGTHS, Sweep, on_stand_in
     from dpsynth_core.planning.plan import Plan
-    from dpsynth_core.tradeoffs import values
-    from dpsynth_core.tradeoffs.sweep import EPSILONS, MECHANISMS, STANDIN, STRENGTHS, Sweep, on_stand_in
     from dpsynth_core.vocabulary.domain import Domain
 
     rows, repeats = whole(options.rows), whole(options.repeats)
@@ -103,7 +103,7 @@ def _sweep(options: argparse.Namespace, plan: Spec) -> Sweep:
 
 def _swept(text: str | None) -> Swept | None:
     """Return the setting that `--vary` names, with its values; None without the option. Raises InputError if it is not of its form."""
-    from dpsynth_core.tradeoffs.sweep import Swept
+    from dpsynth_core.extensions.tradeoffs.sweep import Swept
 
     if text is None:
         return None
@@ -151,9 +151,9 @@ def _write(folder: Path, sweep: Sweep, outcomes: dict[int, Outcome]) -> None:
         sweep: The sweep, which is on a table that is not private.
         outcomes: The outcome of every trial, by its number.
     """
+    from dpsynth_core.extensions.tradeoffs import curves
     from dpsynth_core.foundation.zones import publishable
     from dpsynth_core.release.document import frame_csv
-    from dpsynth_core.tradeoffs import curves
 
     trials = curves.outcomes(sweep, outcomes)
     tables = curves.of_every_setting(sweep, outcomes, sweep.sizes[-1])

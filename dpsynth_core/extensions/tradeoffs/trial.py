@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from dpsynth_core import report
 from dpsynth_core.evaluation.bounds import Bound
 from dpsynth_core.evaluation.truth import true_counts
+from dpsynth_core.extensions.tradeoffs.sweep import Sweep
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.mechanism import Forecast
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.statistics.distances import in_wrong_cell, workload_error
-from dpsynth_core.tradeoffs.sweep import Sweep
 from dpsynth_core.vocabulary.measurement import Clique
 
 Shares = Mapping[Clique, NDArray[np.float64]]

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from dpsynth_core.extensions.tradeoffs import sweeps
+from dpsynth_core.extensions.tradeoffs.sweep import Sweep
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.accountant import GDP, ZCDP
 from dpsynth_core.privacy.conversions import epsilon_from
-from dpsynth_core.store import balance, ledger, sweeps
+from dpsynth_core.store import balance, ledger
 from dpsynth_core.store.accounts import CapExceeded
-from dpsynth_core.tradeoffs.sweep import Sweep
 
 Make = Callable[..., Spec]
 
