@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
 from dpsynth_core.cli.options import Commands, add_command, write_new
-from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
+from dpsynth_core.cli.table_options import PEOPLE, TABLES, place
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
     about = "write a domain from what a file or a codebook says of its columns; of the records, only their notation is looked at"
     parser = add_command(commands, "domain", _domain, about)
     others = "a DDI codebook (.xml); a domain of google/dpsynth, SmartNoise or SDV (.yaml, .json)"
-    parser.add_argument("data", metavar="FILE", type=place, help=f"{FILES}; {DATABASES}; {others}; or {PEOPLE}")
+    parser.add_argument("data", metavar="FILE", type=place, help=f"{TABLES}; {others}; or {PEOPLE}")
     parser.add_argument("--out", metavar="DOMAIN.json", type=Path, required=True, help="must not be there yet")
     second = "where such a domain is about two linked tables: the second one's"
     parser.add_argument("--members-out", metavar="DOMAIN.json", type=Path, help=second)
@@ -38,11 +38,11 @@ def _declared(options: argparse.Namespace) -> dict[str, Any]:
     from dpsynth_core.sources.files import declared_domain
     from dpsynth_core.vocabulary import ddi, foreign_domains
 
-    if table_options.is_database(options):
-        from dpsynth_core.sources.databases.connect import DatabaseTable
+    if (there := table_options.place_of(options)) is not None:
+        from dpsynth_core.sources.registry import placed
         from dpsynth_core.vocabulary.declared import domain_json
 
-        return domain_json(DatabaseTable(table_options.database_section(options)).declared)
+        return domain_json(placed(table_options.placed_section(options, there)).declared)
     if Path(options.data).suffix.lower() == ".xml":
         return ddi.declared_domain(read_document(options.data, "data"))
     if Path(options.data).suffix.lower() in foreign_domains.SUFFIXES:
@@ -62,7 +62,7 @@ def _linked(options: argparse.Namespace) -> LinkedTables | None:
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import foreign_domains
 
-    named = not table_options.is_demo(options) and not table_options.is_database(options)
+    named = not table_options.is_demo(options) and table_options.place_of(options) is None
     is_foreign = named and Path(options.data).suffix.lower() in foreign_domains.SUFFIXES
     said = foreign_domains.read_linked(read_document(options.data, "data")) if is_foreign else None
     if (said is None) != (options.members_out is None):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli import table_options
 from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, write_new
 from dpsynth_core.cli.release_commands import table_of
-from dpsynth_core.cli.table_options import DATABASES, FILES, PEOPLE, place
+from dpsynth_core.cli.table_options import PEOPLE, TABLES, place
 from dpsynth_core.cli.terminal import print_message, print_result
 from dpsynth_core.foundation.errors import InputError, shown
 
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     about = "the plan of a release for a new table of the same columns: what changed, and what is left of the budget"
     parser = add_command(commands, "next", _next, about)
     parser.add_argument("plan", metavar="PLAN", type=Path, help="release.zip or the folder it was unpacked into, or a SPEC.json")
-    parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {FILES}; {DATABASES}; or {PEOPLE}")
+    parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {TABLES}; or {PEOPLE}")
     parser.add_argument("--out", metavar="SPEC.json", type=Path, required=True, help="the new spec, for `run`; must not be there yet")
     table_options.add_table_options(parser)
     private = "say which columns of the new table's first records are not understood, for the curator alone, even if stderr is no terminal"
@@ -74,12 +74,12 @@ def _plan(path: Path) -> Spec:
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
     """Return the categories that the table's own metadata declare, by column.
 
-    The dict is empty for files without such metadata, such as CSV, and for databases and simulated
-    people.
+    The dict is empty for files without such metadata, such as CSV, for tables that are no files and for
+    simulated people.
     """
     from dpsynth_core.sources.files import declared_domain
 
-    if table_options.is_demo(options) or table_options.is_database(options):
+    if table_options.is_demo(options) or table_options.place_of(options) is not None:
         return {}
     form = table_options.stated_format(options)
     if form.kind == "jsonl":  # says nothing of itself but in its records

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli import table_options
 from dpsynth_core.cli.options import Commands, add_charging, add_command, add_connection, add_setting, number, settings, whole
-from dpsynth_core.cli.table_options import DATABASES, DEMO, FILES, PEOPLE, demo_domain, place
+from dpsynth_core.cli.table_options import DEMO, PEOPLE, TABLES, demo_domain, place
 from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.defaults import DELTA
@@ -32,7 +32,7 @@ _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 def add(commands: Commands) -> None:
     """Declare the commands that make releases."""
     make = add_command(commands, "synthesize", _synthesize, "make a release from options")
-    make.add_argument("data", metavar="DATA", type=place, help=f"{FILES}; {DATABASES}; or {PEOPLE}")
+    make.add_argument("data", metavar="DATA", type=place, help=f"{TABLES}; or {PEOPLE}")
     make.add_argument("--domain", metavar="DOMAIN.json", type=Path, help="columns and their values; needed, but for the simulated people")
     origin = "where the columns and their values came from (default: what DOMAIN.json says, else not stated); data needs a reason"
     make.add_argument("--domain-origin", choices=_ORIGINS, help=origin)
@@ -123,11 +123,11 @@ def add(commands: Commands) -> None:
 
 
 def _synthesize(options: argparse.Namespace) -> None:
+    from dpsynth_core.foundation import extension
     from dpsynth_core.sources import confined
-    from dpsynth_core.sources.databases.address import is_address
 
     demo = table_options.is_demo(options)
-    if not demo and not is_address(str(options.data)):
+    if not demo and extension.place_at(str(options.data)) is None:
         confined.prepare(options.data)  # while the rest is imported
     from dpsynth_core.claims.ranges import USUAL_SHARE
     from dpsynth_core.claims.weighing import as_weight
@@ -272,13 +272,12 @@ def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[st
     """
     if table_options.is_demo(options):
         return "Simulated people", {"kind": DEMO}, tuple(column["name"] for column in demo_domain()["attributes"]), ""
-    if table_options.is_database(options):
-        from dpsynth_core.sources.databases.address import read
-        from dpsynth_core.sources.databases.connect import DatabaseTable
+    if (there := table_options.place_of(options)) is not None:
+        from dpsynth_core.sources import registry
 
-        section = table_options.database_section(options)
-        name = options.table or Path(read(str(options.data)).base_name).stem or "release"
-        return name, section, DatabaseTable(section).names, ""
+        section = table_options.placed_section(options, there)
+        name = section.get("table") or Path(registry.KINDS[there.kind].base_name(section["path"])).stem or "release"
+        return name, section, registry.placed(section).names, ""
     from dpsynth_core.foundation.documents import base_name
     from dpsynth_core.sources.opening import opened
 

@@ -1,6 +1,7 @@
 """Options that name a table and its format.
 
-The table is a file, a table of a database, or `demo`: the simulated people of `sources.demo` with their own domain.
+The table is a file, a table at a place of an extension (`extension.Place`), or `demo`: the simulated people of `sources.demo` with their
+own domain.
 
 What is not stated about a file is as by default (`sources.default_format`). Where its first records suggest something else, a command stops
 and asks. A second, linked table has the same options, with the prefix "members".
@@ -14,16 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.cli.options import number
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.databases.address import is_address, read
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.formats import TableFormat
 
 DEMO = "demo"
 PEOPLE = f"{DEMO}: 50,000 simulated people with a domain of their own"
-DATABASES = "or the address of a database: a file that ends in .duckdb, .db or .sqlite, or postgresql://HOST/DATABASE"
-FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
+_FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
+TABLES = "; ".join((_FILES, *(place.help for place in extension.places().values())))
+"""The private tables that a command takes, for its help."""
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
 _WRITTEN: Mapping[str, Mapping[str, Any]] = {
@@ -47,8 +49,9 @@ _WRITTEN: Mapping[str, Mapping[str, Any]] = {
     "missing": {"metavar": "TEXT", "action": "append", "help": "counts as missing; may be repeated (default: the usual ones)"},
 }
 """How a file is written: an option each, and what argparse is told of it."""
-_ENGINE, _OF_DATABASES = ("engine", "scheduler", "workers"), ("table", "query", "timeout")
-_NOT_OF_DATABASES = ("kind", "encoding", "delimiter", "quoting", "columns", "skip", "sheet", "time_format", *_ENGINE)
+_ENGINE = ("engine", "scheduler", "workers")
+_OF_FILES = ("kind", "encoding", "delimiter", "quoting", "columns", "skip", "sheet", "time_format", *_ENGINE)
+"""Options that only files have."""
 MEMBERS = "members_"
 """Begins the names of the second table's options."""
 _SIGNS = {r"\t": "\t", "comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
@@ -86,28 +89,30 @@ def demo_domain() -> dict[str, Any]:
     return demo.demo_domain().to_json()
 
 
-def is_database(options: argparse.Namespace) -> bool:
-    """Return whether the data are in a database.
+def place_of(options: argparse.Namespace) -> extension.Place | None:
+    """Return the kind of place that holds the data; None for files and simulated people.
 
     Raises:
-        InputError: They are not, and an option for databases is stated.
+        InputError: An option for places of another kind is stated.
     """
-    if is_address(str(options.data)):
-        return True
-    _refuse(options, _OF_DATABASES, "the data are not in a database", "leave it out, or give the address of a database")
-    return False
+    there = extension.place_at(str(options.data))
+    for place in extension.places().values():
+        if place is not there:
+            names = (entry.name for entry in place.entries)
+            _refuse(options, names, f"the data are not in {place.one}", f"leave it out, or give the address of {place.one}")
+    return there
 
 
-def database_section(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the spec's data section for a database.
+def placed_section(options: argparse.Namespace, place: extension.Place) -> dict[str, Any]:
+    """Return the spec's data section for a table at a kind of place.
 
     Raises:
         InputError: The address is invalid, or an option for files is stated.
     """
-    read(str(options.data))
-    _refuse(options, _NOT_OF_DATABASES, "databases do not have that")
-    named = {name: getattr(options, name) for name in _OF_DATABASES if getattr(options, name) is not None}
-    return {"path": str(options.data), "kind": "database"} | named | _stated_notation(options)
+    extension.load(place.read)(str(options.data))
+    _refuse(options, _OF_FILES, f"{place.many} do not have that")
+    stated = {entry.name: getattr(options, entry.name) for entry in place.entries if getattr(options, entry.name) is not None}
+    return {"path": str(options.data), "kind": place.kind} | stated | _stated_notation(options)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, remedy: str = "leave it out") -> None:
@@ -134,9 +139,9 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
         cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
         parser.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
         parser.add_argument("--workers", metavar="N", help="processes of a Dask cluster on this machine (default: as many as processors)")
-    parser.add_argument("--table", metavar="NAME", help="of a database: the table or view, perhaps behind its schema and a point")
-    parser.add_argument("--query", metavar="SQL", help="of a database: one SELECT whose rows are the records")
-    parser.add_argument("--timeout", metavar="SECONDS", type=int, help="of a database: what one statement may take (default: 3600)")
+    for place in extension.places().values():
+        for entry in place.entries:
+            parser.add_argument(_option(entry.name), metavar=entry.metavar, type=int if entry.whole else str, help=entry.help)
 
 
 def stated_engine(options: argparse.Namespace) -> dict[str, object]:
@@ -211,7 +216,7 @@ def _written(said: Mapping[str, Any], prefix: str) -> str:
 
 
 def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
-    """Return the entries of a database's data section that say how values are written as text.
+    """Return the entries of the data section of a table at a place that say how values are written as text.
 
     Only stated options are included.
     """

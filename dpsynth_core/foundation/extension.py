@@ -74,6 +74,66 @@ class Setting:
     check: str
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a spec's data section for tables of one kind of place, as an option of the command line.
+
+    Attributes:
+        name: Its name in the section.
+        metavar: A word for its value.
+        help: What it states, for people.
+        identifies: Whether two tables at the same address differ in it.
+        whole: Whether its value is a whole number.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    identifies: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A kind of place that holds tables and is no file: tables are named by its address and further entries of the data section.
+
+    On pages such tables are chosen by the person who runs the server alone, because they are opened with that person's accounts.
+
+    Attributes:
+        kind: Name of the kind of table, in `data.kind` and on pages.
+        one, many: Such a place and several in words, such as "a database" and "databases".
+        pattern: Regular expression of its addresses in lower case.
+        local: Beginnings of addresses with "://" that lead to no other machine.
+        entries: Entries of the data section for such tables.
+        skips_rows: Whether a row may fail to be a record because of its content (`sources.registry.TableKind`).
+        help: Which addresses there are, for the help of commands.
+        title: Label of the choice of such a table on the Data page, with its icon.
+        removing: What is said about the place before a table is let go of.
+        unchecked: Why there is no check of the records.
+        read: Import path of a function that takes an address, opens nothing, raises InputError for an address that cannot be used, and
+            returns an object with `identity` (a text that is equal for all spellings of the address) and `base_name` (its published part).
+        table: Import path of a function that takes the data section and the names of the columns by which records are sorted, and returns
+            the table (`sources.held.PlacedTable`).
+        choosing: Import path of a function that draws the choice of such a table on the Data page. It takes the project, the page's place
+            for errors, and a function that makes the table that a function returns the project's table.
+    """
+
+    kind: str
+    one: str
+    many: str
+    pattern: str
+    local: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    skips_rows: bool
+    help: str
+    title: str
+    removing: str
+    unchecked: str
+    read: str
+    table: str
+    choosing: str
+
+
 PLACES = {
     "data": "the project",
     "domain": "the project",
@@ -170,6 +230,7 @@ class Extension:
         row_names: Regular expression of the names of these files.
         parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the
             other deletes it too.
+        places: Kinds of places that hold tables and are no files.
     """
 
     summary: str
@@ -190,6 +251,7 @@ class Extension:
     row_files: str = ""
     row_names: str = ""
     parts: tuple[tuple[str, str], ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 @cache
@@ -273,6 +335,21 @@ def asked(stated: Mapping[str, int]) -> tuple[Extension, ...]:
 def is_row_file(name: str) -> bool:
     """Return whether a file of a bundle is a file of rows that a built-in extension adds."""
     return any(one.row_names and re.fullmatch(one.row_names, name) for one in built_in())
+
+
+def places() -> dict[str, Place]:
+    """Return the kinds of places that hold tables and are no files, by the kind of their tables."""
+    return {place.kind: place for one in built_in() for place in one.places}
+
+
+def place_at(text: str) -> Place | None:
+    """Return the kind of place whose address a text is; None for a path of a file. Nothing is opened."""
+    return next((place for place in places().values() if re.fullmatch(place.pattern, text.lower(), flags=re.DOTALL)), None)
+
+
+def local() -> tuple[str, ...]:
+    """Return the beginnings of addresses with "://" that lead to no other machine."""
+    return tuple(start for place in places().values() for start in place.local)
 
 
 def bundle_kinds() -> dict[str, BundleKind]:

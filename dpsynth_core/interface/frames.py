@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.formats import FIELDS
 from dpsynth_core.vocabulary.domain import Domain
@@ -80,7 +81,8 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
     from dpsynth_core.sources import memory
 
     if form:
-        raise InputError(next(iter(form)), "it goes with files and databases, and this is a table in memory", "leave it out")
+        places = " and ".join(("files", *(place.many for place in extension.places().values())))
+        raise InputError(next(iter(form)), f"it goes with {places}, and this is a table in memory", "leave it out")
     if hasattr(data, "to_frame") and not hasattr(data, "columns"):
         raise InputError(field, f"a {type(data).__name__} is one column, and not a table", "give a table of it, as to_frame() makes")
     kind = type(data).__module__.partition(".")[0].lstrip("_")
@@ -147,12 +149,11 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
             raise InputError(next(iter(form)), "it goes with files and databases, and this is the demo", "leave it out")
         return Given({"kind": "demo"}, frame_of, "Simulated people")
     from dpsynth_core.planning.spec import stated_table
-    from dpsynth_core.sources.databases.address import is_address  # this and more is loaded for files and databases alone
-    from dpsynth_core.sources.detect import settled_format
+    from dpsynth_core.sources.detect import settled_format  # this and more is loaded for files and places alone
     from dpsynth_core.sources.registry import KINDS
 
-    if is_address(place):
-        return Given({"path": place, "kind": "database", **form}, frame_of)
+    if (there := extension.place_at(place)) is not None:
+        return Given({"path": place, "kind": there.kind, **form}, frame_of)
     stated = stated_table(form, field)
     if not KINDS[stated.get("kind", "csv")].is_file:
         raise InputError(f"{field}.kind", "it is no kind of file, and this is a path", "leave it out")

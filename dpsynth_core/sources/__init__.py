@@ -1,1 +1,1 @@
-"""Sources of private records: files, databases and tables in memory."""
+"""Sources of private records: files, tables in memory and those of extensions."""

@@ -1,4 +1,7 @@
-"""A table in memory or in a database, with the methods of a file's table (`files.FileTable`). It is one part and has no header."""
+"""A table in memory or at a place of an extension, with the methods of a file's table (`files.FileTable`).
+
+It is one part and has no header.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dpsynth_core.sources.locations import Location
+    from dpsynth_core.vocabulary.column import Column
 
 
 class Batches(Protocol):
-    """A table that yields batches: `Frame`, `memory.Columns` or `databases.DatabaseTable`."""
+    """A table that yields batches: `Frame`, `memory.Columns` or `PlacedTable`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,9 +47,18 @@ class Batches(Protocol):
         ...
 
 
+class PlacedTable(Batches, Protocol):
+    """A table at a place of an extension (`foundation.extension.Place`)."""
+
+    @property
+    def declared(self) -> Sequence[Column]:
+        """What the place declares about the columns, in order."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class HeldTable:
-    """A table in memory or in a database with its format; it has the methods of `files.FileTable`."""
+    """A table in memory or at a place of an extension with its format; it has the methods of `files.FileTable`."""
 
     source: Batches
     form: TableFormat

@@ -1,4 +1,4 @@
-"""The opening of tables: files, a DataFrame, a table in memory or a table in a database."""
+"""The opening of tables: files, a DataFrame, a table in memory or one at a place of an extension."""
 
 from __future__ import annotations
 

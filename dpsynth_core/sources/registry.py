@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.foundation import documents
+from dpsynth_core.foundation import documents, extension
+from dpsynth_core.foundation.errors import InputError
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     import pandas as pd
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.files import FileTable
+    from dpsynth_core.sources.held import PlacedTable
     from dpsynth_core.sources.memory import NamedTable
     from dpsynth_core.sources.opening import TableSource
     from dpsynth_core.sources.source import MarginalSource
@@ -56,6 +58,8 @@ class TableKind:
             kinds.
         source: Returns the table from which records are read; None for kinds whose records are
             invented.
+        identity: Returns values that are equal for two sections that name the same table, as JSON
+            has them; None for kinds that are recognised by their content.
     """
 
     label: str
@@ -67,6 +71,7 @@ class TableKind:
     base_name: Callable[[str], str] = documents.base_name
     content: Callable[[Section], Iterator[bytes]] | None = None
     source: Callable[[Section], TableSource] | None = None
+    identity: Callable[[Section], Sequence[Any]] | None = None
 
     @property
     def is_file(self) -> bool:
@@ -177,44 +182,52 @@ def _survey_file(section: Section, columns: Sequence[str], person: str | None) -
     return check_records(_table(section), columns, person)
 
 
-def _database_columns(section: Section) -> pa.Schema:
-    from dpsynth_core.sources.databases.connect import DatabaseTable
-
-    return DatabaseTable(section).schema
-
-
-def _database_name(path: str) -> str:
-    """Return the published name of a database; "" for an address that cannot be used."""
-    from dpsynth_core.foundation.errors import InputError
-    from dpsynth_core.sources.databases import address
-
-    try:
-        return address.read(path).base_name
-    except InputError:
-        return ""  # such a spec is refused before anything is published
-
-
 def _file_source(section: Section) -> TableSource:
     path: str = section["path"]
     return path
 
 
-def _database_source(section: Section) -> TableSource:
-    from dpsynth_core.sources.databases.connect import DatabaseTable
+def placed(section: Section) -> PlacedTable:
+    """Return the table of a section that names one at a place of an extension (`extension.Place`).
 
-    return DatabaseTable(section)
-
-
-def _open_database(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    """Return the counting source of a database table, sorted if there is a person column.
-
-    The order is by the person and all columns of the domain, so that the first rows of a person are
-    well defined.
+    Raises:
+        InputError: The address cannot be used, or the table cannot be read.
     """
-    from dpsynth_core.sources.databases.connect import DatabaseTable
+    table: PlacedTable = extension.load(extension.places()[section["kind"]].table)(section, ())
+    return table
 
-    order = () if person is None else (person, *domain.names)
-    return _counted_here(DatabaseTable(section, order), section, domain, person, rows)
+
+def _at(place: extension.Place) -> TableKind:
+    """Return the entry of tables at a kind of place, whose extension is loaded when one is looked at."""
+
+    def table(section: Section, order: Sequence[str] = ()) -> PlacedTable:
+        found: PlacedTable = extension.load(place.table)(section, order)
+        return found
+
+    def opened_there(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
+        # sorted by the person and all columns of the domain, so that the first rows of a person are well defined
+        order = () if person is None else (person, *domain.names)
+        return _counted_here(table(section, order), section, domain, person, rows)
+
+    def base_name(path: str) -> str:
+        try:
+            return str(extension.load(place.read)(path).base_name)
+        except InputError:
+            return ""  # such a spec is refused before anything is published
+
+    def identity(section: Section) -> Sequence[Any]:
+        stated = [section[entry.name] for entry in place.entries if entry.identifies]
+        return [extension.load(place.read)(section["path"]).identity, *stated]
+
+    return TableKind(
+        place.kind,
+        opened_there,
+        lambda section: table(section).schema,
+        skips_rows=place.skips_rows,
+        base_name=base_name,
+        source=table,
+        identity=identity,
+    )
 
 
 def _held(section: Section) -> NamedTable:
@@ -285,14 +298,7 @@ KINDS: Mapping[str, TableKind] = {
     "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file, source=_file_source),
     "stata": TableKind("Stata", _open_file, _file_columns, _survey_file, source=_file_source),
     "sas": TableKind("SAS", _open_file, _file_columns, _survey_file, source=_file_source),
-    "database": TableKind(
-        "database",
-        _open_database,
-        _database_columns,
-        skips_rows=True,  # a view or query may leave records out because of what they say
-        base_name=_database_name,
-        source=_database_source,
-    ),
+    **{kind: _at(place) for kind, place in extension.places().items()},
     "memory": TableKind(
         "memory",
         _open_held,

@@ -70,7 +70,7 @@ def of_table(table: PrivateTable) -> str:
 def _of_records(table: PrivateTable, content: str) -> str:
     """Return the fingerprint of a table's records in the columns of a plan, the same for every order of rows and columns.
 
-    Records are not read for this if the table is invented, in a database, on a cluster or larger
+    Records are not read for this if the table is invented, not in files, on a cluster or larger
     than `WHOLE_FILE_BYTES`; the fingerprint then follows from `content`.
 
     Args:
@@ -109,8 +109,9 @@ def of_path(path: Location) -> str:
 def of_data(data: DataSpec) -> str:
     """Return the keyed hash (hexadecimal) of the data that a spec names.
 
-    Simulated tables are identified by their kind. A database is identified by its address with the
-    table or query, not by its content, which never leaves it as a whole.
+    Simulated tables are identified by their kind. Tables at places of extensions are identified by
+    their address with further entries, not by their content, which never leaves the place as a
+    whole.
 
     Raises:
         InputError: A file is missing.
@@ -122,10 +123,8 @@ def of_data(data: DataSpec) -> str:
         for part in content(data.model_dump()):
             digest.update(part)
         return digest.hexdigest()
-    if not data.is_file:
-        from dpsynth_core.sources.databases import address as addresses  # loaded for databases alone
-
-        place = json.dumps([data.kind, addresses.read(data.path).identity, data.table, data.query])
+    if (identity := KINDS[data.kind].identity) is not None:
+        place = json.dumps([data.kind, *identity(data.model_dump())])
         return hmac.new(sealed_fingerprints.key(), place.encode(), sha256).hexdigest()
     with _reading():
         return of_path(located(data.path))

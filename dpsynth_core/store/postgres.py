@@ -20,8 +20,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from dpsynth_core.foundation import server_addresses
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.databases import address as addresses
 from dpsynth_core.store.connection import CATALOGUE, NEWEST, Rows
 from dpsynth_core.store.faults import SERVER, BooksLost, InDoubt, StoreFault
 
@@ -142,15 +142,13 @@ def address() -> str:
     """
     if not (text := os.environ.get(SERVER, "")):
         return ""
-    try:
-        found = addresses.read(text)
-    except InputError as error:
-        raise InputError(SERVER, error.problem, error.remedy) from None
-    if found.engine != "postgres":
-        raise InputError(SERVER, "it is not the address of a PostgreSQL server", "write it like postgresql://NAME@HOST/DATABASE")
-    if _is_far(urlsplit(found.place)):
+    remedy, (scheme, separator, _) = "write it like postgresql://NAME@HOST/DATABASE", text.partition("://")
+    if not separator or scheme.lower() not in server_addresses.POSTGRESQL:
+        raise InputError(SERVER, "it is not the address of a PostgreSQL server", remedy)
+    server_addresses.refuse_secrets(text, SERVER, remedy)
+    if _is_far(urlsplit(text)):
         raise InputError(SERVER, "its server is another machine, which nothing would prove", "add ?sslmode=verify-full to the address")
-    return found.place
+    return text
 
 
 def _is_far(place: SplitResult) -> bool:

@@ -64,7 +64,7 @@ def ask(address: str, statement: str) -> list[tuple[Any, ...]]:
         ("postgresql://studio:s3cr3t@db.example.org/studio", "contains a password"),
         ("postgresql://db.example.org/studio?password=s3cr3t", "more than a place"),
         ("sqlite:///data/s3cr3t.sqlite", "not the address of a PostgreSQL server"),
-        ("s3cr3t", "not the address of a database"),
+        ("s3cr3t", "not the address of a PostgreSQL server"),
         *((f"postgresql://{place}", "another machine") for place in (
             "db.example.org/s3cr3t", "u@db.example.org:5432/s3cr3t?sslmode=require", "10.0.0.7/s3cr3t", "[fd00::1]/s3cr3t",
             "near,db.example.org/s3cr3t", "/s3cr3t?service=far",

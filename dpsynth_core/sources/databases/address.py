@@ -6,18 +6,16 @@ An address never holds a password: it is written into specs, seen in lists of pr
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from dpsynth_core.foundation import server_addresses
 from dpsynth_core.foundation.errors import InputError
 
 FIELD = "data.path"
 SUFFIXES = {"duckdb": (".duckdb", ".ddb"), "sqlite": (".db", ".sqlite", ".sqlite3")}
-_SCHEMES = {"postgres": "postgres", "postgresql": "postgres", "duckdb": "duckdb", "sqlite": "sqlite"}
-_OPTIONS = ("service", "sslmode", "sslrootcert")
-"""Options that an address of PostgreSQL may state besides the place; all of them are public."""
+_SCHEMES = {**dict.fromkeys(server_addresses.POSTGRESQL, "postgres"), "duckdb": "duckdb", "sqlite": "sqlite"}
 KNOWN = "postgresql://HOST/DATABASE, duckdb:///FILE, sqlite:///FILE, or a file that ends in .duckdb, .db or .sqlite"
 
 
@@ -60,14 +58,6 @@ class Address:
         return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name
 
 
-def is_address(text: str) -> bool:
-    """Return whether a text is a database's address, by its scheme or ending, not a table file."""
-    scheme, separator, _ = text.partition("://")
-    if separator:
-        return scheme.lower() in _SCHEMES
-    return text.lower().endswith(tuple(ending for endings in SUFFIXES.values() for ending in endings))
-
-
 def read(text: str) -> Address:
     """Return the address that a text states; nothing is opened.
 
@@ -84,27 +74,10 @@ def read(text: str) -> Address:
     engine = _SCHEMES.get(scheme.lower())
     if engine is None:
         raise InputError(FIELD, "no database with such an address is known", f"use {KNOWN}")
-    _refuse_secrets(text)
+    server_addresses.refuse_secrets(text, FIELD, f"use {KNOWN}")
     if engine in SUFFIXES:
         if not rest.startswith("/") or "?" in rest:
             remedy = f"write {engine}:///data/people, or the path alone"
             raise InputError(FIELD, "it does not name a file from the top of the file system", remedy)
         return Address(engine, unquote(rest))
     return Address(engine, text)
-
-
-def _refuse_secrets(text: str) -> None:
-    """Raise InputError if an address has a password or an option that is not allowed."""
-    if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # before a user's name no other part has a colon
-        remedy = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"
-        raise InputError(FIELD, "the address contains a password", remedy)
-    try:
-        parts = urlsplit(text)
-        options = parse_qsl(parts.query, keep_blank_values=True)
-        stated = [name.lower() for name, _ in options]
-        _ = parts.port
-    except ValueError:
-        raise InputError(FIELD, "it cannot be read as an address", f"use {KNOWN}") from None
-    hidden = any(sign in value for _, value in options for sign in ";&=@")  # an option in the value of another
-    if parts.fragment or hidden or any(name not in _OPTIONS for name in stated):
-        raise InputError(FIELD, "the address states more than a place", f"leave out all but {', '.join(_OPTIONS)}")

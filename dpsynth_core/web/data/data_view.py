@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import about_spec
 from dpsynth_core.planning.spec import DEMO
@@ -18,20 +19,23 @@ from dpsynth_core.sources.registry import KINDS, LINKED_DEMO
 from dpsynth_core.store import balance, projects
 from dpsynth_core.store.population_names import mixed_scripts
 from dpsynth_core.vocabulary import usual
-from dpsynth_core.web.data import database_view, members_view, project_table, public_view, reading_view
+from dpsynth_core.web.data import members_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
 from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
-UPLOAD, PATH, DATABASE, PLAN = "upload", "path", database_view.SOURCE, "plan"
+UPLOAD, PATH, PLAN = "upload", "path", "plan"
 WAYS = {
     UPLOAD: ":material/upload_file: Upload",
     PATH: ":material/folder_open: By path",
-    DATABASE: ":material/database: A database",
+    **{kind: place.title for kind, place in extension.places().items()},
     PLAN: ":material/edit_note: Plan first",
 }
-_REMOVING = {UPLOAD: "This deletes the uploaded file from this machine.", DATABASE: "The database stays as it is."}
+_REMOVING = {
+    UPLOAD: "This deletes the uploaded file from this machine.",
+    **{kind: place.removing for kind, place in extension.places().items()},
+}
 _RELATIONS = {ADD_REMOVE: "Whether a person was added or removed", REPLACE: "Whether a person's record was replaced"}
 _HIDDEN = (
     "This hides even whether someone is in the table. The number of rows stays secret.",
@@ -78,10 +82,11 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
 
 
 def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
-    ways = tuple(way for way in WAYS if way != DATABASE or session.only_this_machine())  # others would use this person's accounts
+    places = extension.places()
+    ways = tuple(way for way in WAYS if way not in places or session.only_this_machine())  # others would use this person's accounts
     way = fields.choice("Where is it?", "wizard.way", ways, WAYS, kind="segmented", label_visibility="collapsed")
-    if way == DATABASE:
-        database_view.choosing(project, TABLE, _take)
+    if way in places:
+        extension.load(places[way].choosing)(project, TABLE, _take)
     elif way == PLAN:
         beginning(project)
     elif way == PATH:
@@ -126,7 +131,7 @@ def _chosen(project: Current) -> None:
     if kind.is_file:
         reading_view.doubts(project, partial(_again, project_table.reread), TABLE)
         reading_view.panel(project, partial(_again, project_table.reread))
-    elif project_table.is_database(project.draft):
+    elif project_table.place_of(project.draft) is not None:
         reading_view.texts_panel(project, partial(_again, project_table.restated))
 
 
@@ -254,12 +259,12 @@ def records(project: Current) -> None:
     zone = Zone.PUBLIC if simulated else Zone.CURATOR
     tables = [replace(project, draft=dict(table)) for table in document.tables(project.draft)]
     for table in tables:
-        if not simulated and not project_table.is_database(table.draft) and project_table.is_small(table.draft):
+        if not simulated and project_table.is_small(table.draft):
             _lines(table, silent=True)
     with st.expander("Look at the records", icon=":material/table_rows:", key=f"{project.id}:records"):
         frame.zone_badge(zone)
-        if project_table.is_database(project.draft):
-            st.caption(database_view.NO_SURVEY)
+        if (there := project_table.place_of(project.draft)) is not None:
+            st.caption(there.unchecked)
         elif not simulated and st.toggle("Can every line be read?", key=f"{project.id}:survey"):
             for table in tables:
                 _lines(table)

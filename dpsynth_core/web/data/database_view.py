@@ -30,7 +30,6 @@ SOURCE = "database"
 """The table's source in the wizard's notes, and its kind in a spec."""
 BY_NAME, BY_QUERY = "table", "query"
 MAX_TIMEOUT = 1_000_000
-NO_SURVEY = "A database needs no check: it has no lines that could be cut off or run together."
 LOG = (
     "This program reads the records and keeps them on no disk. The database’s own log may contain the statements: names of columns, your "
     "query. It contains no counts and no values of records."
@@ -66,7 +65,7 @@ def choosing(project: Current, place: str, take: Take) -> None:
     st.button("Connect", icon=":material/database:", key="connect_database", on_click=_connect, args=(typed, place), type=look)
     st.caption(f":material/history_edu: {LOG}")
     if known:
-        _what(known, take, "secondary" if project_table.is_database(project.draft) else "primary")
+        _what(known, take, "primary" if project_table.place_of(project.draft) is None else "secondary")
 
 
 def _connect(typed: str, place: str) -> None:

@@ -17,15 +17,13 @@ from typing import Any, BinaryIO
 import pandas as pd
 import pyarrow as pa
 
-from dpsynth_core.foundation import settings
+from dpsynth_core.foundation import extension, settings
 from dpsynth_core.foundation.documents import is_uri
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, curator_only, public
 from dpsynth_core.planning.spec import DEMO
 from dpsynth_core.sources import demo, demo_households, files, first_records, guess, opening, outside
 from dpsynth_core.sources.check_records import LinkCheck, RecordsCheck, check_link, check_records
-from dpsynth_core.sources.databases.address import is_address
-from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.detect_notation import Doubt
@@ -36,7 +34,7 @@ from dpsynth_core.sources.listing import table_files
 from dpsynth_core.sources.locations import Location, located
 from dpsynth_core.sources.opening import TableSource
 from dpsynth_core.sources.outside import ColumnFit
-from dpsynth_core.sources.registry import KINDS, LINKED_DEMO, invented
+from dpsynth_core.sources.registry import KINDS, LINKED_DEMO, invented, placed
 from dpsynth_core.store import home, projects
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.shell import document, kept_rules, plan_first
@@ -61,7 +59,7 @@ class Table:
     Attributes:
         section: The spec's data section.
         columns: The names of its columns.
-        source: Where it comes from: "upload", "path", "database" or "demo".
+        source: Where it comes from: "upload", "path", "demo" or the kind of a place of an extension.
         label: Its name on screen.
         declared: What the file declares about its columns besides names (see `sources.files`).
         doubts: The questions that its first records raise about its format.
@@ -106,8 +104,9 @@ def from_path(text: str, only_this_machine: bool) -> Table:
     shown = text.strip().removeprefix("file://")
     if not shown:
         raise InputError("path", "the path is empty", "write the path of a table file, or of a folder of them")
-    if is_address(shown):
-        raise InputError("path", "this is a database", "choose “A database” above")
+    if (there := extension.place_at(shown)) is not None:
+        title = there.title.partition(" ")[2]
+        raise InputError("path", f"this is {there.one}", f"choose “{title}” above")
     if is_uri(shown):
         # of an object store, with the credentials of the person who runs this server: so for that person alone
         if not only_this_machine or os.environ.get(settings.DATA_ROOTS):
@@ -150,7 +149,7 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
-    """Return the draft's table of a database, with `changes` to the notation of its texts.
+    """Return the draft's table at a place of an extension, with `changes` to the notation of its texts.
 
     Raises:
         InputError: The marks of the notation contradict each other.
@@ -254,9 +253,9 @@ def is_simulated(draft: Mapping[str, Any]) -> bool:
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
-def is_database(draft: Mapping[str, Any]) -> bool:
-    """Return whether the draft's table is in a database."""
-    return draft.get("data", {}).get("kind") == "database"
+def place_of(draft: Mapping[str, Any]) -> extension.Place | None:
+    """Return the kind of place that holds the draft's table; None for files, simulated people and drafts without a table."""
+    return extension.places().get(draft.get("data", {}).get("kind"))
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
@@ -378,7 +377,7 @@ def state(draft: Draft, stated: Mapping[str, str]) -> None:
 
 def _table(draft: Mapping[str, Any]) -> tuple[TableSource, TableFormat]:
     section = draft["data"]
-    return DatabaseTable(section) if is_database(draft) else section["path"], TableFormat.of(section)
+    return section["path"] if place_of(draft) is None else placed(section), TableFormat.of(section)
 
 
 def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = None) -> Table:

@@ -50,7 +50,7 @@ def part(project: Current) -> None:
     else:
         owner, own, draft = project.owner, project.id, project.draft
         fields.table_file("public_upload", lambda file: _take(lambda: from_upload(owner, own, file.name, file, draft)))
-        if project_table.is_database(draft):
+        if project_table.place_of(draft) is not None:
             st.caption("Do not upload an export of the private table: nothing compares the two here.")
         if project_table.is_simulated(draft):
             take = partial(_take, partial(twin, owner, own, draft))
@@ -124,7 +124,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
         form = public_format(path, "public table")
         table = opening.opened(path, form)
         table.check()
-        private = "" if project_table.is_database(draft) else draft.get("data", {}).get("path")
+        private = draft.get("data", {}).get("path") if project_table.place_of(draft) is None else ""
         if private and Path(private).exists() and public.is_same_table(path, Path(private)):
             remedy = "choose a table that is public already, or leave it out"
             raise InputError(FIELD, "this is the private table itself; it was not kept", remedy)

@@ -161,7 +161,7 @@ def _use(reread: Reread, place: str, stated: Mapping[str, Any]) -> None:
 
 
 def texts_panel(project: Current, restate: Reread) -> None:
-    """Draw the fields for the notation of values in text columns of a database.
+    """Draw the fields for the notation of values in text columns of a table that is in no file.
 
     Args:
         project: The open project.

@@ -69,7 +69,7 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             st.text_area("Lines from a spreadsheet", key=pasted, height=180, placeholder=PASTE_EXAMPLE, help=PASTE_HELP)
             st.button("Take these values", key="take_pasted", type="primary", on_click=_take_pasted, args=(pasted,))
         if labelled := draft_rows.labelled(project.draft):
-            what = "declared types" if project_table.is_database(project.draft) else "file’s labels"
+            what = "file’s labels" if project_table.place_of(project.draft) is None else "declared types"
             take = partial(draft_rows.load, lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=take)
         if not document.is_linked(project.draft):

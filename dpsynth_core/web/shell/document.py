@@ -4,13 +4,13 @@ Keys as in `spec.Spec` (population, data, members, published_tables, unit, domai
 about, workload, criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
 
     passed    names of the steps left through Continue
-    source    "upload" | "path" | "database" | "demo" | "plan"
+    source    "upload" | "path" | "demo" | "plan" | the kind of a place of an extension
     label     the table's name on screen
     columns   the table's column names
     declared  types and labels that the table's file declares for its columns (`sources.labels`)
     doubts    the open questions about the file format (`sources.detect_notation.Doubt`)
     stated    the fields of the file format that the curator stated
-    database  {"address", "tables", "form", "table", "query", "timeout"} as entered on the Data page, chosen or not yet
+    KIND      what an extension keeps of its part of the Data page, for each kind of place (`extension.Place`)
     planned   the columns of a plan that was made before there was a table; source is then "plan" until a table is chosen
     comparison  "made" or "declined": whether the table is compared with the domain, as the curator decided
     several   whether a person may own several rows
