@@ -30,9 +30,9 @@ import psycopg
 from psycopg import sql
 
 from benchmarks import record
+from dpsynth_core.extensions.databases import connect
+from dpsynth_core.extensions.databases.connect import Connection
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.databases import connect
-from dpsynth_core.sources.databases.connect import Connection
 
 COLUMNS = (
     ("id", "INTEGER"),

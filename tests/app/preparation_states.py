@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.sources import demo
@@ -18,7 +17,6 @@ from tests.app import test_linked_pages as linked_pages
 from tests.app import test_preparation_pages as preparation
 from tests.app.demo_project import COLUMNS, button, draft, field, finished_run, open_page, project, sealed, started
 from tests.app.page_texts import State
-from tests.app.test_databases import connected
 from tests.app.test_public_table import census, with_public
 from tests.app.test_published_tables import SEXES, given
 from tests.app.test_wide_pages import wide
@@ -86,34 +84,6 @@ def _(_: Path) -> AppTest:
     app = preparation.planned("age\nhair\n")
     field(app, "button_group", ":wizard.way").set_value("upload").run()
     return app.file_uploader[0].set_value(("people.csv", preparation.CSV, "text/csv")).run()
-
-
-@state("data-database")
-def _(folder: Path) -> AppTest:
-    app = _database(folder)
-    field(app, "selectbox", ".table").select("people").run()
-    return app
-
-
-@state("data-database-taken")
-def _(folder: Path) -> AppTest:
-    app = _database(folder)
-    field(app, "selectbox", ".table").select("people").run()
-    return app.button(key="use_database").click().run()
-
-
-@state("data-database-query-refused")
-def _(folder: Path) -> AppTest:
-    app = field(_database(folder), "button_group", "What is counted?").set_value("query").run()
-    field(app, "text_area", "One SELECT").set_value("DROP TABLE people").run()
-    return app.button(key="use_database").click().run()
-
-
-def _database(folder: Path) -> AppTest:
-    path = str(folder / "people.duckdb")
-    with duckdb.connect(path) as made:
-        made.execute("CREATE TABLE people AS SELECT i % 80 AS age, i % 3 = 0 AS member FROM range(600) r(i)")
-    return connected(path)
 
 
 @state("data-bad-file")

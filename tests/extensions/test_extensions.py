@@ -20,6 +20,7 @@ from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.extension import Extension, Offer, Setting
 from dpsynth_core.mechanisms import registry
+from dpsynth_core.planning.spec import DataSpec
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.report import sections
 from dpsynth_core.report.section import Section
@@ -85,6 +86,9 @@ def test_every_manifest_names_what_exists() -> None:
     assert all(callable(extension.load(page.draw)) for page in extension.pages())
     assert all(callable(extension.load(kind.begin)) for kind in extension.jobs().values())
     assert all(callable(extension.load(kind.check)) for kind in extension.bundle_kinds().values())
+    for there in extension.places().values():
+        assert all(callable(extension.load(path)) for path in (there.read, there.table, there.choosing))
+        assert {entry.name for entry in there.entries} <= set(DataSpec.model_fields)
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 

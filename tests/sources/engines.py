@@ -1,6 +1,7 @@
 """What the suite of engines needs of each: how the records of an Arrow table become a counting source of it, and how they are damaged.
 
-A new engine is one entry in `ENGINES`; `test_engines.py` then asks it what it asks of all.
+A new engine is one entry in `ENGINES`, here or in the module `sources.engines` of an extension's tests; `test_engines.py` then asks it what
+it asks of all.
 """
 
 from __future__ import annotations
@@ -22,11 +23,9 @@ from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import Sizes
 from dpsynth_core.sources.records import Records
-from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
-from tests import postgres
-from tests.sources import database_tables
+from tests.additions import added
 
 PARQUET = TableFormat("parquet")
 MANY = Sizes(rows=1, divided=0)
@@ -40,11 +39,13 @@ domain are there to be ignored."""
 @dataclass(frozen=True)
 class Engine:
     """open: see `Open`. damage: makes the records of the folder unreadable, those of the beginning perhaps not; a source that is open
-    already then fails while it counts. ordered: whether the first rows of a person are those that come first in the table."""
+    already then fails while it counts. ordered: whether the first rows of a person are those that come first in the table. decimals:
+    whether it has a type for decimals."""
 
     open: Open
     damage: Callable[[Path], None]
     ordered: bool = True
+    decimals: bool = True
 
 
 def one_stream(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
@@ -81,27 +82,10 @@ def _cut_off(folder: Path) -> None:
         path.write_bytes(content[: len(content) // 2] + bytes(len(content) - len(content) // 2))
 
 
-def _in_database(engine: str) -> Open:
-    def open_source(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-        return KINDS["database"].open(database_tables.section(engine, folder, records), domain, person, rows)
-
-    return open_source
-
-
-def _overwrite(folder: Path) -> None:
-    for path in folder.glob("records.*"):
-        path.write_bytes(bytes(path.stat().st_size))
-
-
-def _drop(_folder: Path) -> None:
-    postgres.end_all()
-
-
 ENGINES: dict[str, Engine] = {
     "this machine": Engine(one_stream, _cut_off),
     "dask": Engine(on_dask, _cut_off),
     "this machine, many parts": Engine(in_many_parts, _cut_off),
-    "duckdb": Engine(_in_database("duckdb"), _overwrite, ordered=False),
-    "sqlite": Engine(_in_database("sqlite"), _overwrite, ordered=False),
-    "postgresql": Engine(_in_database("postgresql"), _drop, ordered=False),
 }
+for module in added("sources.engines"):
+    ENGINES |= module.ENGINES

@@ -17,7 +17,7 @@ from dpsynth_core.sources import demo_households, memory
 from dpsynth_core.sources.demo import demo_domain
 from dpsynth_core.sources.registry import LINKED_DEMO
 from dpsynth_core.vocabulary.domain import Domain
-from tests.sources import database_tables
+from tests.additions import added
 from tests.sources.written import WRITERS
 
 THREE = Domain.from_json({"a": 2, "b": 3, "c": 4})
@@ -78,11 +78,6 @@ def _standin(_folder: Path) -> Example:
     return Example({"kind": "standin", "standin": {"rows": 300, "strength": 0.5, "seed": 4}}, THREE)
 
 
-def _database(folder: Path) -> Example:
-    table = pa.table({name: codes()[:, place] for place, name in enumerate(THREE.names)})
-    return Example(database_tables.section("duckdb", folder, table), THREE, codes())
-
-
 EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "csv": _csv,
     "jsonl": _as_file("jsonl", ".jsonl"),
@@ -92,9 +87,10 @@ EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "spss": _as_file("spss", ".sav"),
     "stata": _as_file("stata", ".dta"),
     "sas": _as_file("sas", ".xpt"),
-    "database": _database,
     "memory": _memory,
     "demo": _demo,
     **{kind: _linked_demo(kind) for kind in LINKED_DEMO},
     "standin": _standin,
 }
+for module in added("sources.examples"):
+    EXAMPLES |= module.EXAMPLES

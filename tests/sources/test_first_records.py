@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources import first_records
-from dpsynth_core.sources.databases.connect import DatabaseTable
 from dpsynth_core.sources.first_records import FIRST, Remark
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
-from tests.sources.database_tables import section
 
 
 def remarks(attribute: Attribute, values: list[Any], path: Path, **form: str) -> tuple[Remark, ...]:
@@ -103,13 +100,6 @@ def test_no_more_records_are_read_than_stated(tmp_path: Path) -> None:
     (remark,) = remarks(LIST, ["x"] * FIRST + ["f"] * 4 * FIRST, tmp_path)
     assert remark.sentence == "column 'x': no value of the first 1,000 records is in its list."
     assert remarks(LIST, ["f"] * FIRST + ["x"] * FIRST, tmp_path) == ()
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-def test_a_database_is_looked_at_too(engine: str, tmp_path: Path) -> None:
-    where = section(engine, tmp_path, pa.table({"x": ["F", "M"] * FIRST}))
-    (remark,) = first_records.look(Domain((LIST,)), DatabaseTable(where), TableFormat.of(where)).value
-    assert remark.sentence.startswith("column 'x': no value of the first 1,000 records is in its list. The table writes")
 
 
 def test_a_few_values_that_look_like_listed_ones_are_remarked_on(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -24,7 +23,6 @@ from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.opening import opened
-from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
@@ -126,25 +124,14 @@ def test_a_person_counts_once_in_text_that_a_program_wrote_with_and_without_a_mi
 @pytest.mark.parametrize("name", list(ENGINES))
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.decimal128(24, 2)], ids=str)
 def test_every_engine_writes_a_number_of_any_type_alike(tmp_path: Path, name: str, kind: pa.DataType) -> None:
-    if name == "sqlite" and pa.types.is_decimal(kind):
-        pytest.skip("SQLite has no decimals")
+    if not ENGINES[name].decimals and pa.types.is_decimal(kind):
+        pytest.skip("it has no decimals")
     numbers = pa.array([198_001_011_234, 5, 198_001_011_234, None, 5]).cast(kind)
     domain = Domain((Attribute.categorical("n", ["5", "198001011234"], other=True, missing=True), *DOMAIN))
     records = pa.table({"n": numbers, "x": ["a", "b", "a", "a", "b"], "id": numbers})
     counts = ENGINES[name].open(tmp_path, records, domain, "id", 1).counts([("n",), ("x",)])
     assert counts[("n",)].tolist() == [1, 1, 0, 0]
     assert counts[("x",)].tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("decimal", [".", ","])
-def test_a_column_of_sqlite_without_a_type_has_one_text_for_a_number(tmp_path: Path, decimal: str) -> None:
-    with sqlite3.connect(tmp_path / "t.sqlite") as connection:
-        connection.execute("CREATE TABLE t (id, x TEXT)")
-        values: list[Any] = [198_001_011_234, 198_001_011_234.0, "198001011234", f"198001011234{decimal}0", 5, 5.0]
-        connection.executemany("INSERT INTO t VALUES (?, ?)", [(value, "b" if value == 5 else "a") for value in values])
-    connection.close()
-    section = {"kind": "database", "path": str(tmp_path / "t.sqlite"), "table": "t", "query": None, "timeout": None, "decimal": decimal}
-    assert KINDS["database"].open(section, DOMAIN, "id", 1).counts([("x",)])[("x",)].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("last", [12_345_678_901, None], ids=["every member has a key", "one has none"])

@@ -26,7 +26,6 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from tests.refusals import refused
-from tests.sources import database_tables
 from tests.specs import usual
 
 OWN: dict[str, Any] = {"other": True, "missing": True}
@@ -157,13 +156,6 @@ def _planned(section: dict[str, Any], column: dict[str, Any], **more: Any) -> ob
 
 
 DATE = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31"}
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "postgresql"])
-def test_a_database_is_refused_by_the_types_of_its_columns(engine: str, tmp_path: Path) -> None:
-    section = database_tables.section(engine, tmp_path, pa.table({"x": pa.array([20240115, 20240116])}))
-    refused(_planned, section, DATE, saying="int64.*date.*nothing was spent")
-    _planned(section, {"kind": "integer", "lower": 0, "upper": 10**8})
 
 
 def test_a_file_of_a_statistics_program_is_refused_by_the_formats_of_its_variables(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ import pyreadstat
 import dpsynth_core as dps
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import synthesis
-from tests.sources import database_tables
+from tests.additions import added
 from tests.sources.written import WRITERS
 
 UNDERSTOOD, REFUSED, SURVEYED, SILENT = "understood", "refused", "said by the survey", "silent"
@@ -186,14 +186,6 @@ def _plain(table: pa.Table) -> pa.Table:
     return table
 
 
-def _database(engine: str) -> Store:
-    def store(table: pa.Table, folder: Path) -> tuple[Any, dict[str, Any]]:
-        section = database_tables.section(engine, folder, table)
-        return section["path"], {"table": section["table"]}
-
-    return store
-
-
 STORES: dict[str, Store] = {
     "CSV": _file(".csv", lambda table, path: table.to_pandas(date_as_object=True).to_csv(path, index=False)),
     "JSON lines": _file(".jsonl", WRITERS[".jsonl"]),
@@ -207,10 +199,9 @@ STORES: dict[str, Store] = {
     "pandas": lambda table, _: (table.to_pandas(), {}),
     "Polars": lambda table, _: (polars.from_arrow(table), {}),
     "Arrow": lambda table, _: (table, {}),
-    "SQLite": _database("sqlite"),
-    "DuckDB": _database("duckdb"),
-    "PostgreSQL": _database("postgresql"),
 }
+for module in added("sources.ways"):
+    STORES |= module.STORES
 
 
 def outcome(way: str, store: str, folder: Path) -> str | None:

@@ -21,9 +21,9 @@ EXTENSION = Extension(
             title=":material/database: A database",
             removing="The database stays as it is.",
             unchecked="A database needs no check: it has no lines that could be cut off or run together.",
-            read="dpsynth_core.sources.databases.address:read",
-            table="dpsynth_core.sources.databases.connect:DatabaseTable",
-            choosing="dpsynth_core.web.data.database_view:choosing",
+            read="dpsynth_core.extensions.databases.address:read",
+            table="dpsynth_core.extensions.databases.connect:DatabaseTable",
+            choosing="dpsynth_core.extensions.databases.view:choosing",
         ),
     ),
 )

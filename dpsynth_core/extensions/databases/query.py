@@ -25,8 +25,8 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from dpsynth_core.extensions.databases.catalogue import Catalogue, Column, Name, Table, small, unlike
 from dpsynth_core.foundation.errors import InputError, first_repeated
-from dpsynth_core.sources.databases.catalogue import Catalogue, Column, Name, Table, small, unlike
 from dpsynth_core.vocabulary.names import trimmed
 
 MAX_QUERY = 100_000

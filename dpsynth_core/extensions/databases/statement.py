@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.extensions.databases.catalogue import Column, unlike
 from dpsynth_core.sources.arrow_types import kind_of_type
-from dpsynth_core.sources.databases.catalogue import Column, unlike
 
 Expression = Callable[[str, Column], str]
 """Writes an expression of a column, from its qualified name."""

@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.extensions.databases.address import Address
+from dpsynth_core.extensions.databases.catalogue import Batches, Column, Opened
+from dpsynth_core.extensions.databases.statement import reading
 from dpsynth_core.sources.arrays import texts as number_texts
-from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
-from dpsynth_core.sources.databases.statement import reading
 
 CATALOGUE = "SELECT 'main', name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 BATCH_ROWS = 16_384

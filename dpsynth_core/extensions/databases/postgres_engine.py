@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
+from dpsynth_core.extensions.databases.address import Address
+from dpsynth_core.extensions.databases.catalogue import Batches, Column, Opened
+from dpsynth_core.extensions.databases.statement import plain, reading
 from dpsynth_core.sources.arrow_types import repaired
-from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
-from dpsynth_core.sources.databases.statement import plain, reading
 
 LOCK_TIMEOUT = 30
 """Seconds that PostgreSQL waits for a table that another program has locked."""

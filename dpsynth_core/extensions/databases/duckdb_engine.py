@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Batches, Column, Opened
-from dpsynth_core.sources.databases.statement import plain, reading
+from dpsynth_core.extensions.databases.address import Address
+from dpsynth_core.extensions.databases.catalogue import Batches, Column, Opened
+from dpsynth_core.extensions.databases.statement import plain, reading
 
 CATALOGUE = (
     "SELECT table_schema, table_name FROM information_schema.tables"

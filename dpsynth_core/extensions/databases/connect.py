@@ -16,14 +16,14 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from dpsynth_core.extensions.databases import address as addresses
+from dpsynth_core.extensions.databases import duckdb_engine, postgres_engine, sqlite_engine
+from dpsynth_core.extensions.databases.address import Address
+from dpsynth_core.extensions.databases.catalogue import Batches, Catalogue, Column, Name, Opened, Table
+from dpsynth_core.extensions.databases.statement import one_zero
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError, first_repeated
 from dpsynth_core.sources.arrow_types import declared_type
-from dpsynth_core.sources.databases import address as addresses
-from dpsynth_core.sources.databases import duckdb_engine, postgres_engine, sqlite_engine
-from dpsynth_core.sources.databases.address import Address
-from dpsynth_core.sources.databases.catalogue import Batches, Catalogue, Column, Name, Opened, Table
-from dpsynth_core.sources.databases.statement import one_zero
 from dpsynth_core.vocabulary import declared as columns_of
 from dpsynth_core.vocabulary.column import Column as DeclaredColumn
 from dpsynth_core.vocabulary.names import column_field, trimmed
@@ -155,7 +155,7 @@ class Connection:
         Raises:
             InputError: The section states both or neither, or what it states cannot be read.
         """
-        from dpsynth_core.sources.databases import query  # which loads sqlglot
+        from dpsynth_core.extensions.databases import query  # which loads sqlglot
 
         engine, table, text = self.address.engine, section.get("table"), section.get("query")
         if bool(table) == bool(text):
@@ -177,7 +177,7 @@ class Connection:
         Args:
             name: The schema and name.
         """
-        from dpsynth_core.sources.databases import query
+        from dpsynth_core.extensions.databases import query
 
         if name not in self._tables:
             placed = (*self._opened.database, *name)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dpsynth_core.cli.command_line import main
-from tests.sources import database_tables
+from tests.extensions.databases import database_tables
 
 RECORDS = pa.table({"a": [0, 1, 1, 0] * 25, "b": [0, 1, 2, 2] * 25, "who": [f"p{i // 2}" for i in range(100)]})
 

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpsynth_core.extensions.databases import address as addresses
+from dpsynth_core.extensions.databases import connect
+from dpsynth_core.extensions.databases.address import Address
 from dpsynth_core.foundation import settings
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.databases import address as addresses
-from dpsynth_core.sources.databases import connect
-from dpsynth_core.sources.databases.address import Address
 from dpsynth_core.sources.formats import usual_markers
 from dpsynth_core.vocabulary.declared import domain_json
 from dpsynth_core.web.data import project_table

@@ -17,8 +17,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from dpsynth_core.extensions.databases import connect, duckdb_engine, postgres_engine, sqlite_engine
 from dpsynth_core.sources import persons
-from dpsynth_core.sources.databases import connect, duckdb_engine, postgres_engine, sqlite_engine
 from dpsynth_core.sources.formats import TableFormat
 from tests import postgres
 from tests.sources.neighbouring import COLUMNS, NOBODY, ODD, PLAIN, RAW

@@ -11,19 +11,19 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.foundation import interrupts, settings
+from dpsynth_core.extensions.databases import connect, view
+from dpsynth_core.foundation import extension, interrupts, settings
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning.spec import DataSpec
-from dpsynth_core.sources.databases import connect
 from dpsynth_core.store import balance, dispatch, fingerprints, projects, recorded_views, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.data import database_view, project_table
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.results import quality_view
 from dpsynth_core.web.shell import document, session
 from tests.app.demo_project import draft, field, finished_run, open_page, project, stored, words
+from tests.extensions.databases import database_tables
 from tests.refusals import refused
-from tests.sources import database_tables
 
 DOMAIN = {
     "version": 1,
@@ -64,13 +64,13 @@ def connected(address: str) -> AppTest:
 def test_from_the_data_page_to_a_finished_release(people: str) -> None:
     app = connected(people)
     assert field(app, "selectbox", ".table").options == ["Choose a table…", "adults", "people"]
-    assert database_view.LOG in words(app)
+    assert view.LOG in words(app)
     field(app, "selectbox", ".table").select("people").run()
     field(app, "text_input", "Seconds").set_value("60").run()
     app.button(key="use_database").click().run()
     assert (stored()["data"]["path"], stored()["data"]["table"], stored()["data"]["timeout"]) == (people, "people", 60)
     assert stored()["wizard"]["columns"] == ["age", "member"]
-    for text in ("people in people.duckdb", database_view.NO_SURVEY):
+    for text in ("people in people.duckdb", extension.places()["database"].unchecked):
         assert text in words(app)
     assert [toggle.label for toggle in app.toggle] == ["Show the first rows"]
     app.toggle[0].set_value(True).run()
@@ -148,18 +148,18 @@ def test_a_database_that_is_not_there_is_refused_and_its_address_can_be_correcte
 
 
 def test_only_whoever_runs_the_server_may_choose_one(people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused(database_view.catalogue, people, only_this_machine=False, saying="may not be opened")
-    refused(database_view.chosen, {"address": people, "table": "people"}, only_this_machine=False, saying="may not be opened")
+    refused(view.catalogue, people, only_this_machine=False, saying="may not be opened")
+    refused(view.chosen, {"address": people, "table": "people"}, only_this_machine=False, saying="may not be opened")
     with pytest.raises(InputError, match="may not be opened"):  # our own store is a database, too
-        database_view.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
-    refused(database_view.catalogue, "people.duckdb", only_this_machine=True, saying="whole path")
+        view.catalogue(str(tmp_path / "home" / "dpsynth.db"), only_this_machine=True)
+    refused(view.catalogue, "people.duckdb", only_this_machine=True, saying="whole path")
     refused(project_table.from_path, people, only_this_machine=True, saying="A database")
     monkeypatch.setattr(session, "only_this_machine", lambda: False)
     app = open_page("data", projects.create(LOCAL_OWNER, "Members", document.new()).id)
     assert not [way for way in field(app, "button_group", ":wizard.way").options if "database" in str(way)]
     monkeypatch.setenv(settings.DATA_ROOTS, str(tmp_path))
-    assert database_view.catalogue(people, only_this_machine=True) == ["adults", "people"]
-    refused(database_view.catalogue, "postgresql://host/db", only_this_machine=True, saying="may not be opened")
+    assert view.catalogue(people, only_this_machine=True) == ["adults", "people"]
+    refused(view.catalogue, "postgresql://host/db", only_this_machine=True, saying="may not be opened")
 
 
 def test_the_domain_page_counts_what_does_not_fit(described: str) -> None:
@@ -200,8 +200,8 @@ def test_a_plan_that_came_first_is_compared_with_the_table(people: str) -> None:
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_other_databases_are_chosen_the_same_way(engine: str, tmp_path: Path) -> None:
     section = database_tables.section(engine, tmp_path, pa.table({"age": [1, 2], "sex": ["f", "m"]}))
-    assert section["table"] in database_view.catalogue(section["path"], only_this_machine=True)
-    table = database_view.chosen({"address": section["path"], "table": section["table"]}, only_this_machine=True)
+    assert section["table"] in view.catalogue(section["path"], only_this_machine=True)
+    table = view.chosen({"address": section["path"], "table": section["table"]}, only_this_machine=True)
     assert table.columns == ("age", "sex")
     assert [entry["kind"] for entry in table.declared] == ["categorical" if engine == "sqlite" else "integer", "categorical"]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests import postgres
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "databases.md").read_text(encoding="utf-8")
 
 

@@ -24,12 +24,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.databases import address, connect, duckdb_engine, postgres_engine, sqlite_engine
 from dpsynth_core.foundation import interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.codes import CodesSource
-from dpsynth_core.sources.databases import address, connect, duckdb_engine, postgres_engine, sqlite_engine
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.registry import KINDS
 from dpsynth_core.sources.source import MarginalSource, ValueSource
@@ -37,9 +37,9 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.hierarchy import Hierarchy
 from tests import postgres
+from tests.extensions.databases import database_tables
 from tests.patience import wait_until
 from tests.refusals import refused
-from tests.sources import database_tables
 from tests.tiers import examples
 
 ENGINES = ["duckdb", "sqlite", "postgresql"]

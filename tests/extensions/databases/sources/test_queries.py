@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import queries
+from dpsynth_core.extensions.databases import connect, query
+from dpsynth_core.extensions.databases.catalogue import Catalogue, Column, Table
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.databases import connect, query
-from dpsynth_core.sources.databases.catalogue import Catalogue, Column, Table
 from tests import postgres
 from tests.refusals import refused
 

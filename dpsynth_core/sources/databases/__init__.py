@@ -1,1 +1,0 @@
-"""Tables of databases, read by statements that cannot change anything."""

@@ -1,0 +1,3 @@
+"""What tests of the core go through besides, so far as it is about databases. For `tests/additions.py`."""
+
+OPENERS = ("extensions.databases",)
