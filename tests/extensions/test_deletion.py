@@ -15,7 +15,10 @@ from tests.patience import SECONDS
 from tests.recipes import ROOT, check_suite, copied, deleted, run
 
 pytestmark = pytest.mark.slow  # programs and tests of a copy of the project
-BESIDE = ("docs", "requirements.txt", "requirements-dev.txt", "SECURITY.md", "CITATION.cff", "LICENSE", ".github", "Dockerfile")
+BESIDE = (
+    *("docs", "requirements.txt", "requirements-dev.txt", "SECURITY.md", "CITATION.cff", "LICENSE"),
+    *(".github", "Dockerfile", "compose.yaml"),
+)
 SUITE = (
     "tests/extensions/test_extensions.py",
     "tests/mechanisms/test_registry.py",
