@@ -16,9 +16,11 @@ import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.bundle.verdicts import CONSISTENT
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import Spec, load_spec
+from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec, load_spec
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import document as releases
+from dpsynth_core.release.statement import row_policy
+from dpsynth_core.release.synthesis import row_count
 from dpsynth_core.store import chain, in_process, projects, runs, spools
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.additions import listed
@@ -328,6 +330,26 @@ def test_both_tables_are_written_in_every_format(home: Path) -> None:
     read = [pd.read_parquet(written / "members.parquet"), pd.read_json(written / "members.jsonl", lines=True)]
     for rows in (*read, pd.read_spss(written / "members.sav", convert_categoricals=False)):
         pd.testing.assert_frame_equal(rows.astype("int64"), people)
+
+
+def test_a_second_table_that_a_format_could_not_hold_is_refused_before_anything_is_charged(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert synthesize(home, "wide", "--format", "xlsx", "--rows", "400000") == cli.BAD_INPUT
+    error = capsys.readouterr().err
+    assert "at most 1,048,575 rows, and the second table may have 1,200,000; use csv" in error
+    assert "charged" not in error
+    assert not (home / "wide" / "release.zip").exists()
+
+
+def test_a_noisy_number_of_households_writes_no_more_rows_than_one_table_would_have(home: Path) -> None:
+    """Of both tables together: at a small epsilon, noise alone would otherwise write millions, which verify has no memory for."""
+    plan, stated = (Plan.of(Spec.from_json(planned(home, rows=rows).spec)) for rows in (None, 500_000))
+    beyond = 1e9 * plan.records_each
+    assert row_count(plan, beyond) == plan.most_unstated_rows == MAX_UNSTATED_ROWS // (1 + MOST)
+    assert row_count(stated, beyond) == 500_000
+    assert "the most that are written" in row_policy(plan, plan.most_unstated_rows + 1.0)
+    assert "noisy estimate" in row_policy(plan, float(plan.most_unstated_rows))
 
 
 @pytest.mark.parametrize("file", ["members.csv", "members.parquet"])

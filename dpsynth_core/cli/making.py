@@ -30,7 +30,7 @@ from dpsynth_core.planning import expected_verdict, leaks, precision, proposals
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.leaks import Severity
 from dpsynth_core.planning.plan import Plan
-from dpsynth_core.planning.spec import MAX_ROWS, MAX_UNSTATED_ROWS, Spec
+from dpsynth_core.planning.spec import MAX_ROWS, Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import making, row_files, spool, synthesis, tables, times
 from dpsynth_core.release.about import About
@@ -225,10 +225,11 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
     """
     if not plan.mechanism.card.makes_rows:
         return
-    rows = plan.spec.output.rows or MAX_UNSTATED_ROWS
+    rows = (plan.spec.output.rows or plan.most_unstated_rows) * (1 if plan.link is None else plan.link.most)
     for form in (FORMATS[name] for name in formats):
         if rows > form.most_rows:
-            problem = f"files for {form.title} are made of at most {form.most_rows:,} rows, and {rows:,} are asked for"
+            asked = f"{rows:,} are asked for" if plan.link is None else f"the second table may have {rows:,}"
+            problem = f"files for {form.title} are made of at most {form.most_rows:,} rows, and {asked}"
             unlimited = ", ".join(name for name, other in FORMATS.items() if other.most_rows >= MAX_ROWS)
             raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
     for domain in (plan.row_domain, *(() if plan.link is None else (plan.member_domain,))):

@@ -21,7 +21,16 @@ from dpsynth_core.mechanisms.graphical.independent import Independent
 from dpsynth_core.mechanisms.mechanism import Conditional, Forecast, Learner, Mechanism, UsesPublic
 from dpsynth_core.mechanisms.parameters import Setting, parameters
 from dpsynth_core.planning import domain_origin, weakness
-from dpsynth_core.planning.spec import DEFAULT_DISCOVERY, MAX_ROWS, STANDIN, BudgetSpec, MembersSpec, PublishedSpec, Spec
+from dpsynth_core.planning.spec import (
+    DEFAULT_DISCOVERY,
+    MAX_ROWS,
+    STANDIN,
+    BudgetSpec,
+    MembersSpec,
+    PublishedSpec,
+    Spec,
+    most_unstated_rows,
+)
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
@@ -344,6 +353,11 @@ class Plan:
     def records_each(self) -> int:
         """Number of records of the domain per written row: 1, or for two linked tables the records of pairs of one household."""
         return 1 if self.link is None else self.link.records_each
+
+    @property
+    def most_unstated_rows(self) -> int:
+        """Largest number of rows that are written where the spec states none; of two linked tables, of the first."""
+        return most_unstated_rows(0 if self.link is None else self.link.most)
 
     @cached_property
     def asked(self) -> Workload:

@@ -38,7 +38,7 @@ MAX_SOURCE = 300
 MAX_UNSTATED_ROWS = 1_000_000
 """Rows that are written at most where the spec states no number. The noisy number of records can be anything: at epsilon 1e-6 it is
 millions for five hundred people. The limit is public and is applied to what was released, so it costs nothing; whoever has more records
-states how many rows to write."""
+states how many rows to write. Two linked tables have so many rows together (`most_unstated_rows`)."""
 DEFAULT_CERTIFICATE = 0.05
 """Share of the budget that app and command line set aside for the certificate unless asked otherwise. A spec without the field has none."""
 DEFAULT_DISCOVERY = 0.1
@@ -400,6 +400,16 @@ class Spec(Part):
     def digest(self) -> str:
         """Return the SHA-256 of the published document as hexadecimal digits, which a reader of the release can check."""
         return digest_of(self.published())
+
+
+def most_unstated_rows(members: int = 0) -> int:
+    """Return the largest number of rows that are written where a spec states none.
+
+    Args:
+        members: For two linked tables, the most members of a household. The result is then a number of households: with so many members
+            each, both tables have `MAX_UNSTATED_ROWS` rows together at most.
+    """
+    return max(1, MAX_UNSTATED_ROWS // (1 + members))
 
 
 def digest_of(published: Mapping[str, Any]) -> str:

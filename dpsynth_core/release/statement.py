@@ -11,7 +11,7 @@ from dpsynth_core.mechanisms.mechanism import Learner
 from dpsynth_core.planning import domain_origin, private_views, weakness
 from dpsynth_core.planning.discovery import sentences
 from dpsynth_core.planning.plan import INSIDE, Plan
-from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, Spec
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import REPLACE
@@ -232,6 +232,6 @@ def row_policy(plan: Plan, total: float) -> str:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:
         return "as many rows as the spec asks for"
-    if round(total) > MAX_UNSTATED_ROWS:
+    if round(total) > plan.most_unstated_rows:
         return f"the most that are written where no number is stated; the number of records is given as {total:,.0f}"
     return "the number of records, which is public" if plan.unit.total_is_public else "the noisy estimate of the number of records"

@@ -34,7 +34,7 @@ from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.steps import Finished, RowModel
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import INSIDE, LEARNING, Plan
-from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS, PublicSpec, Spec, TableSpec
+from dpsynth_core.planning.spec import PublicSpec, Spec, TableSpec
 from dpsynth_core.privacy.events import Event as Charge
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.kernel import PrivacyKernel
@@ -509,9 +509,9 @@ def row_count(plan: Plan, total: float) -> int:
 
     Args:
         plan: The plan.
-        total: Estimated number of records. The number of people is capped at `MAX_UNSTATED_ROWS`.
+        total: Estimated number of records. The number of people is capped at `most_unstated_rows` of the plan.
     """
-    return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), MAX_UNSTATED_ROWS)
+    return plan.spec.output.rows or min(max(1, round(total / plan.records_each)), plan.most_unstated_rows)
 
 
 def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str, Inside]) -> DrawnRows:

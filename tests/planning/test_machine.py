@@ -88,8 +88,7 @@ def test_a_plan_is_checked_against_the_machine_before_anything_is_opened(monkeyp
 
 
 def test_a_noisy_number_of_records_writes_so_many_rows_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synthesis, "MAX_UNSTATED_ROWS", 100)
-    monkeypatch.setattr("dpsynth_core.release.statement.MAX_UNSTATED_ROWS", 100)
+    monkeypatch.setattr("dpsynth_core.planning.spec.MAX_UNSTATED_ROWS", 100)
     for given, rows in ((plan(), 100), (plan(rows=200), 200)):
         made = run(given.spec)
         assert made.rows == rows

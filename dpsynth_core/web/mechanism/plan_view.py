@@ -17,7 +17,7 @@ from dpsynth_core.mechanisms.mechanism import Forecast, Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, Setting
 from dpsynth_core.planning.feasibility import READABLE_GROUP, Feasibility
 from dpsynth_core.planning.leaks import Leak, Severity
-from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, MAX_UNSTATED_ROWS
+from dpsynth_core.planning.spec import MAX_ROWS, MAX_TABLES, most_unstated_rows
 from dpsynth_core.web.shell import document, fields, frame, guide, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.numbers import duration
@@ -189,7 +189,9 @@ def parameters(default: Mechanism, columns: Sequence[str] = ()) -> None:
 
 def _rows() -> None:
     parse = partial(numbers.optional, field="output.rows", high=MAX_ROWS)
-    usual = f"as many as the noisy total says, {MAX_UNSTATED_ROWS:,} at most"
+    draft = session.current().draft
+    most = most_unstated_rows(draft["unit"]["max_rows_per_person"] or 0 if document.is_linked(draft) else 0)
+    usual = f"as many as the noisy total says, {most:,} at most"
     help = "Any number costs the same. Leave it empty to follow the noisy (or public) number of people."
     fields.number("Rows to write", "output.rows", parse, lambda n: f"{n}", placeholder=usual, help=help)
 
