@@ -33,7 +33,7 @@ def deleted(project: Path, name: str) -> None:
     for folder in ("dpsynth_core", "tests"):
         shutil.rmtree(project / folder / "extensions" / name)
     built_in = project / "dpsynth_core" / "extensions" / "__init__.py"
-    listed = re.search(r"^BUILT_IN.* = \((.*)\)$", built_in.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    listed = re.search(r"^BUILT_IN[^=]* = \(([^)]*)\)$", built_in.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert listed is not None
     others = [one for one in re.findall(r'"(\w+)"', listed[1]) if one != name]
     entry(built_in, (listed[0], f"BUILT_IN: tuple[str, ...] = {tuple(others)!r}"))

@@ -49,7 +49,7 @@ _WRITTEN: Mapping[str, Mapping[str, Any]] = {
     "missing": {"metavar": "TEXT", "action": "append", "help": "counts as missing; may be repeated (default: the usual ones)"},
 }
 """How a file is written: an option each, and what argparse is told of it."""
-_ENGINE = ("engine", "scheduler", "workers")
+_ENGINE = ("engine", *(entry.name for engine in extension.engines().values() for entry in engine.entries))
 _OF_FILES = ("kind", "encoding", "delimiter", "quoting", "columns", "skip", "sheet", "time_format", *_ENGINE)
 """Options that only files have."""
 MEMBERS = "members_"
@@ -133,12 +133,12 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
         counted: Whether the command counts the table, and so has options for the engine.
     """
     _add_written(parser)
-    if counted:
-        engine = "what counts the table: here, all processors of this machine (default) | dask, the workers of a Dask cluster"
-        parser.add_argument("--engine", choices=("here", "dask"), default="here", help=engine)
-        cluster = "of a Dask cluster that runs, such as tls://host:8786 (default: processes on this machine for as long as it takes)"
-        parser.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
-        parser.add_argument("--workers", metavar="N", help="processes of a Dask cluster on this machine (default: as many as processors)")
+    if counted and (engines := extension.engines()):
+        known = " | ".join(("here, all processors of this machine (default)", *(engine.help for engine in engines.values())))
+        parser.add_argument("--engine", choices=("here", *engines), default="here", help=f"what counts the table: {known}")
+        for engine in engines.values():
+            for entry in engine.entries:
+                parser.add_argument(_option(entry.name), metavar=entry.metavar, help=entry.help)
     for place in extension.places().values():
         for entry in place.entries:
             parser.add_argument(_option(entry.name), metavar=entry.metavar, type=int if entry.whole else str, help=entry.help)
@@ -149,8 +149,10 @@ def stated_engine(options: argparse.Namespace) -> dict[str, object]:
 
     The dict is empty if this process counts.
     """
-    stated = {"engine": None if options.engine == "here" else options.engine, "scheduler": options.scheduler}
-    return {name: value for name, value in (stated | {"workers": number(options.workers)}).items() if value is not None}
+    entries = [entry for engine in extension.engines().values() for entry in engine.entries]
+    stated = {entry.name: number(getattr(options, entry.name)) if entry.whole else getattr(options, entry.name) for entry in entries}
+    engine = getattr(options, "engine", "here")
+    return {name: value for name, value in ({"engine": None if engine == "here" else engine} | stated).items() if value is not None}
 
 
 def add_members_options(parser: argparse.ArgumentParser) -> None:

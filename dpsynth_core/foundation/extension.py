@@ -76,7 +76,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a spec's data section for tables of one kind of place, as an option of the command line.
+    """An entry of a spec's data section that goes with a kind of place or an engine, as an option of the command line.
 
     Attributes:
         name: Its name in the section.
@@ -132,6 +132,30 @@ class Place:
     read: str
     table: str
     choosing: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What counts files in place of this process, named in `data.engine`.
+
+    Attributes:
+        name: Its name.
+        title: Its name on pages.
+        help: Its name with what it is, for the help of commands.
+        entries: Entries of the data section that go with it.
+        source: Import path of a function that takes the domain, the records (`sources.records.Records`) and the data section, and returns
+            the counting source.
+        check: Import path of a function that takes the data section, and raises InputError if the engine cannot be reached.
+        settings: Import path of a function that draws the fields of its entries on the Data page, each stored in the draft.
+    """
+
+    name: str
+    title: str
+    help: str
+    entries: tuple[Entry, ...]
+    source: str
+    check: str
+    settings: str
 
 
 PLACES = {
@@ -231,6 +255,7 @@ class Extension:
         parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the
             other deletes it too.
         places: Kinds of places that hold tables and are no files.
+        engines: What counts files in place of this process.
     """
 
     summary: str
@@ -252,6 +277,7 @@ class Extension:
     row_names: str = ""
     parts: tuple[tuple[str, str], ...] = ()
     places: tuple[Place, ...] = ()
+    engines: tuple[Engine, ...] = ()
 
 
 @cache
@@ -345,6 +371,11 @@ def places() -> dict[str, Place]:
 def place_at(text: str) -> Place | None:
     """Return the kind of place whose address a text is; None for a path of a file. Nothing is opened."""
     return next((place for place in places().values() if re.fullmatch(place.pattern, text.lower(), flags=re.DOTALL)), None)
+
+
+def engines() -> dict[str, Engine]:
+    """Return what counts files in place of this process, by name."""
+    return {engine.name: engine for one in built_in() for engine in one.engines}
 
 
 def local() -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.claims.claim import BudgetShare
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weights import WeightSpec
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.independent import Independent
@@ -651,7 +652,8 @@ def _check_data(spec: Spec) -> None:
         raise InputError("data.engine", "it counts files and folders only", "leave it out")
     for field, stated in (("data.scheduler", data.scheduler), ("data.workers", data.workers)):
         if stated is not None and data.engine is None:
-            raise InputError(field, "it goes with the engine dask", 'state "engine": "dask", or leave it out')
+            known = " or ".join(extension.engines()) or "of an extension that is not here"
+            raise InputError(field, f"it goes with the engine {known}", f'state "engine": "{known}", or leave it out')
     if data.scheduler is not None and data.workers is not None:
         raise InputError("data.workers", "a cluster that runs already has its own", "state the scheduler or the workers, not both")
     if spec.unit.max_rows_per_person > 1 and spec.unit.person_column is None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -111,6 +111,12 @@ class TableSpec(Part):
     skip: int | None = Field(default=None, ge=0)
 
 
+if TYPE_CHECKING:
+    EngineName = str
+else:
+    EngineName = Literal[tuple(extension.engines()) or None]
+
+
 class DataSpec(TableSpec):
     """The private table.
 
@@ -118,7 +124,7 @@ class DataSpec(TableSpec):
 
     Attributes:
         standin: The invented people, for the kind "standin" only, which has no file.
-        engine: None if this process counts a file or folder; "dask" for a cluster (`sources.dask_cluster`).
+        engine: None if this process counts a file or folder; else what does (`foundation.extension.Engine`), such as "dask".
         scheduler: Address of the cluster; None to start one on this machine.
         workers: Number of processes of a cluster on this machine.
         table: Table of a database, whose address is the path.
@@ -127,7 +133,7 @@ class DataSpec(TableSpec):
     """
 
     standin: StandinSpec | None = None
-    engine: Literal["dask"] | None = None
+    engine: EngineName | None = None
     scheduler: str | None = Field(default=None, pattern=r"^[a-z]+://[^@\s]+$", max_length=300)
     workers: int | None = Field(default=None, ge=1, le=10_000)
     table: str | None = Field(default=None, max_length=1000)

@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -118,6 +118,21 @@ class Cluster:
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
             )
+
+
+def check(section: Mapping[str, Any]) -> None:
+    """Raise InputError if the cluster that a data section names cannot be reached."""
+    with _named(section).connected():
+        pass
+
+
+def source(domain: Domain, records: Records, section: Mapping[str, Any]) -> DaskSource:
+    """Return the counting source of records by the cluster that a data section names."""
+    return DaskSource(domain, records, _named(section))
+
+
+def _named(section: Mapping[str, Any]) -> Cluster:
+    return Cluster(section["scheduler"], section["workers"])
 
 
 _OTHER_PROGRAM = (

@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # engines are loaded when a table is looked at
 
     from dpsynth_core.foundation.zones import Zoned
     from dpsynth_core.sources.check_records import RecordsCheck
-    from dpsynth_core.sources.dask_cluster import Cluster
     from dpsynth_core.sources.files import FileTable
     from dpsynth_core.sources.held import PlacedTable
     from dpsynth_core.sources.memory import NamedTable
@@ -98,14 +97,13 @@ def can_be_linked(first: str, second: str) -> bool:
 def _file_columns(section: Section) -> pa.Schema:
     """Return the columns of files with their types, after checking the files (`TableKind.columns`).
 
-    If the section names a cluster, it is checked whether it can be reached.
+    If the section names a scheduler, it is checked whether its engine can be reached.
     """
     table = _table(section)
     table.check(limit_bytes=None)
     columns = table.schema
     if section.get("scheduler") is not None:
-        with _cluster(section).connected():
-            pass
+        extension.load(extension.engines()[section["engine"]].check)(section)
     return columns
 
 
@@ -125,13 +123,14 @@ def _counted_here(table: TableSource, section: Section, domain: Domain, person: 
 
 
 def _open_file(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    """Return the counting source of files: by Dask if the section names an engine, else here."""
+    """Return the counting source of files: by the engine of an extension if the section names one, else here."""
     if section.get("engine") is None:
         return _counted_here(section["path"], section, domain, person, rows)
-    from dpsynth_core.sources.dask_cluster import DaskSource
     from dpsynth_core.sources.records import Records
 
-    return DaskSource(domain, Records(_table(section), person, rows), _cluster(section))
+    open_there = extension.load(extension.engines()[section["engine"]].source)
+    source: MarginalSource = open_there(domain, Records(_table(section), person, rows), section)
+    return source
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
@@ -166,18 +165,12 @@ def sheet_with(section: Section, column: str) -> str | None:
     return next((sheet for sheet, table in tables if column in table.column_names()), None)
 
 
-def _cluster(section: Section) -> Cluster:
-    from dpsynth_core.sources.dask_cluster import Cluster
-
-    return Cluster(section["scheduler"], section["workers"])
-
-
 def _survey_file(section: Section, columns: Sequence[str], person: str | None) -> Zoned[RecordsCheck]:
-    """Return the numbers of unreadable records in files; none counted if a cluster reads them."""
+    """Return the numbers of unreadable records in files; none counted if an engine reads them."""
     from dpsynth_core.foundation.zones import curator_only
     from dpsynth_core.sources.check_records import RecordsCheck, check_records
 
-    if section.get("engine") is not None:  # what a cluster has to read is not read here first
+    if section.get("engine") is not None:  # what it has to read is not read here first
         return curator_only(RecordsCheck())
     return check_records(_table(section), columns, person)
 

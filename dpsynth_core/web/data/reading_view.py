@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation import extension
 from dpsynth_core.sources import files
 from dpsynth_core.sources.characters import CASE, EXACT, LOOK
 from dpsynth_core.sources.detect_notation import MARKS
@@ -242,35 +241,29 @@ def _choice(
     fields.linked(_key(project, name), now, lambda chosen: reread(**{name: chosen}), st.selectbox, label, **look)
 
 
-HERE, DASK = None, "dask"
-_NAMES = {HERE: "This machine", DASK: "A Dask cluster"}
+HERE, _THIS_MACHINE = None, "This machine"
 _HELP = "The release is the same either way. A cluster is for tables that take this machine too long."
-_ADDRESS_HELP = (
-    "Write one such as tls://scheduler:8786. If you leave it empty, processes on this machine count, and end with the run. Workers read "
-    "the table by the same path or address, and need this version of the program. A person who can connect to the scheduler can read "
-    "counts: use your own."
-)
 
 
 def engine(project: Current) -> None:
-    """Draw the choice of this machine or a Dask cluster for counting, stored in the draft.
+    """Draw the choice of this machine or an engine of an extension for counting, stored in the draft.
 
-    Nothing is drawn if other people use the server, because it would trust their schedulers.
+    Nothing is drawn if other people use the server, because it would trust their engines.
     """
-    if not session.only_this_machine():
+    engines = extension.engines()
+    if not engines or not session.only_this_machine():
         return
-    with st.expander(f"Counted by {_NAMES[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
-        forget = partial(fields.store, "data.scheduler", None)  # an address goes with a cluster only
-        look: dict[str, Any] = {"kind": "segmented", "on_change": forget, "help": _HELP}
-        chosen = fields.choice("Who counts it?", "data.engine", (HERE, DASK), _NAMES, **look)
-        if chosen == DASK:
-            fields.number("Address of its scheduler", "data.scheduler", address, lambda known: known or "", help=_ADDRESS_HELP)
+    names: dict[str | None, str] = {HERE: _THIS_MACHINE, **{name: one.title for name, one in engines.items()}}
+    with st.expander(f"Counted by {names[project.draft['data'].get('engine')].lower()}", icon=":material/memory:"):
+        look: dict[str, Any] = {"kind": "segmented", "on_change": _forget_entries, "help": _HELP}
+        chosen = fields.choice("Who counts it?", "data.engine", tuple(names), names, **look)
+        if chosen is not HERE:
+            extension.load(engines[chosen].settings)()
 
 
-def address(text: str) -> str | None:
-    """Return the typed address of a Dask scheduler; None for an empty text. Raises InputError for other texts."""
-    if not text.strip():
-        return None
-    if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):
-        raise InputError("data.scheduler", "this is not the address of a Dask scheduler", "write an address such as tls://scheduler:8786")
-    return text.strip()
+def _forget_entries() -> None:
+    """Empty the entries of all engines, because each goes with its engine only."""
+    for one in extension.engines().values():
+        for entry in one.entries:
+            if entry.name in session.current().draft["data"]:
+                fields.store(f"data.{entry.name}", None)
