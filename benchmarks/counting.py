@@ -164,16 +164,15 @@ def count(engine: str, path: Path, form: TableFormat, order: int) -> None:
 
 def _by_engine(engine: str) -> Callable[[Path, TableFormat, Domain, int], None]:
     from dpsynth_core.sources.arrow import ArrowSource
-    from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
-    from dpsynth_core.sources.opening import opened
-    from dpsynth_core.sources.records import Records
+    from dpsynth_core.sources.registry import KINDS
 
     def counting(path: Path, form: TableFormat, domain: Domain, order: int) -> None:
         cliques = list(combinations(domain.names, order))
         if engine == "arrow":
             ArrowSource(domain, path, form).counts(cliques)
         else:
-            DaskSource(domain, Records(opened(path, form)), Cluster(None, int(engine.split()[1]))).counts(cliques)
+            section = {**form.section(path), "engine": "dask", "scheduler": None, "workers": int(engine.split()[1])}
+            KINDS[form.kind].open(section, domain, None, 1).counts(cliques)
 
     return counting
 

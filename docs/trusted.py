@@ -132,7 +132,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "sources/opening.py", "sources/files.py", "sources/readers.py", "sources/headers.py", "sources/formats.py", "sources/listing.py",
         "sources/locations.py", "sources/packed.py", "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/arrow_types.py",
         "sources/*_file.py", "sources/*_work.py",
-        "sources/dask_cluster.py", "foundation/confined.py",
+        "foundation/confined.py",
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (
         "planning/plan.py", "planning/spec.py", "release/synthesis.py", "release/making.py", "release/journal.py", "release/transcript.py",
@@ -143,6 +143,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
     ),
     "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": (
         "store/postgres.py", "store/remote_database.py",
+    ),
+    "Counting on a Dask cluster, trusted in a release that one counted. `tests/extensions/cluster` tries to break it": (
+        "extensions/cluster/dask_cluster.py",
     ),
     "Tables of databases with sqlglot, trusted in a release of one alone: a query answers for each record by that record alone. "
     "`tests/extensions/databases` tries to break it": (

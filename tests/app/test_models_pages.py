@@ -112,5 +112,5 @@ def test_models_of_real_rows_are_shown_only_after_a_button_and_are_kept_nowhere(
 
 
 def test_where_no_record_is_at_hand_it_is_said_why() -> None:
-    assert "on a cluster" in claims_view.obstacle(DataSpec(path="people.csv", engine="dask"))
+    assert "on a cluster" in claims_view.obstacle(DataSpec(path="people.csv").model_copy(update={"engine": "another"}))
     assert claims_view.obstacle(DataSpec(path="people.csv")) == ""

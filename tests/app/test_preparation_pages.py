@@ -112,20 +112,6 @@ def test_a_suggestion_is_answered_by_one_click_and_its_use_is_a_look(answer: int
     assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == (("form",), ())[answer]
 
 
-def test_a_dask_cluster_can_count_and_is_forgotten_with_its_address() -> None:
-    app = first_visit("people.csv", CSV)
-    assert not [element for element in app.text_input if element.label.startswith("Address of its scheduler")]
-    field(app, "button_group", ":data.engine").set_value("dask").run()
-    field(app, "text_input", ":data.scheduler").set_value("tls://host:8786").run()
-    assert (stored()["data"]["engine"], stored()["data"]["scheduler"]) == ("dask", "tls://host:8786")
-    field(app, "text_input", ":data.scheduler").set_value("host").run()
-    assert "Dask scheduler" in words(app)
-    assert stored()["data"]["scheduler"] is None
-    field(app, "text_input", ":data.scheduler").set_value("tls://host:8786").run()
-    field(app, "button_group", ":data.engine").set_value(None).run()
-    assert (stored()["data"]["engine"], stored()["data"]["scheduler"]) == (None, None)
-
-
 def test_the_panel_of_a_workbook_offers_its_sheets_and_restates_them() -> None:
     content = io.BytesIO()
     with xlsxwriter.Workbook(content) as book:

@@ -89,6 +89,9 @@ def test_every_manifest_names_what_exists() -> None:
     for there in extension.places().values():
         assert all(callable(extension.load(path)) for path in (there.read, there.table, there.choosing))
         assert {entry.name for entry in there.entries} <= set(DataSpec.model_fields)
+    for engine in extension.engines().values():
+        assert all(callable(extension.load(path)) for path in (engine.source, engine.check, engine.settings))
+        assert {entry.name for entry in engine.entries} <= set(DataSpec.model_fields)
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 

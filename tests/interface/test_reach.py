@@ -29,7 +29,7 @@ SAID = {
 """Options of `synthesize` and the parameters of `plan` that say the same."""
 ELSEWHERE = {"--help", "--out", "--format", "--private-notes"}
 """What the command line needs to write files and to print, for which Python has methods."""
-FORM = {"--engine", "--scheduler", "--workers"}
+FORM = {"--engine", *(f"--{entry.name}" for engine in extension.engines().values() for entry in engine.entries)}
 """Fields of `form`, as are the options that every command about a table has."""
 
 

@@ -6,23 +6,16 @@ it asks of all.
 
 from __future__ import annotations
 
-import atexit
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from distributed import LocalCluster
 
 from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
 from dpsynth_core.sources.formats import TableFormat
-from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import Sizes
-from dpsynth_core.sources.records import Records
 from dpsynth_core.sources.source import MarginalSource
 from dpsynth_core.vocabulary.domain import Domain
 from tests.additions import added
@@ -62,30 +55,15 @@ def in_many_parts(folder: Path, records: pa.Table, domain: Domain, person: str |
     return ArrowSource(domain, path, PARQUET, person, rows, MANY)
 
 
-@cache
-def a_cluster() -> str:
-    """The address of a scheduler with two workers in this process, which is quick to start and ends with it."""
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=logging.CRITICAL)
-    atexit.register(cluster.close)
-    return str(cluster.scheduler_address)
-
-
-def on_dask(folder: Path, records: pa.Table, domain: Domain, person: str | None, rows: int) -> MarginalSource:
-    path = folder / "records.parquet"
-    pq.write_table(records, path, row_group_size=max(2, len(records) // 4))
-    return DaskSource(domain, Records(opened(path, PARQUET), person, rows, MANY), Cluster(a_cluster()))
-
-
-def _cut_off(folder: Path) -> None:
+def cut_off(folder: Path) -> None:
     for path in folder.glob("*.parquet"):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2] + bytes(len(content) - len(content) // 2))
 
 
 ENGINES: dict[str, Engine] = {
-    "this machine": Engine(one_stream, _cut_off),
-    "dask": Engine(on_dask, _cut_off),
-    "this machine, many parts": Engine(in_many_parts, _cut_off),
+    "this machine": Engine(one_stream, cut_off),
+    "this machine, many parts": Engine(in_many_parts, cut_off),
 }
 for module in added("sources.engines"):
     ENGINES |= module.ENGINES

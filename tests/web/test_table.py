@@ -14,7 +14,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.sources.demo import ROWS, demo_domain
 from dpsynth_core.sources.locations import Remote
 from dpsynth_core.store import projects
-from dpsynth_core.web.data import project_table, reading_view
+from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.document import Draft
 from tests.refusals import refused
@@ -82,22 +82,6 @@ def test_an_address_is_opened_for_whoever_runs_the_server_alone(project: str, mo
     refused(project_table.from_path, "s3://bucket/people.csv", only_this_machine=False, saying="may not be opened")
     error = refused(project_table.from_path, "s3://key:secret@bucket/people.csv", only_this_machine=True, saying="holds a user name")
     assert "secret" not in str(error)
-
-
-def test_reading_a_table_anew_keeps_who_counts_it(tmp_path: Path, project: str) -> None:
-    assert project
-    (tmp_path / "people.csv").write_bytes(CSV)
-    table = project_table.from_path(str(tmp_path / "people.csv"), only_this_machine=True)
-    data = table.section | {"engine": "dask", "scheduler": "tls://host:8786"}
-    draft = {"data": data, "wizard": {"source": "path", "label": "people.csv"}}
-    assert project_table.reread(draft, missing_markers=["?"]).section == data | {"missing_markers": ["?"]}
-
-
-def test_what_is_typed_as_a_scheduler_is_an_address_or_nothing() -> None:
-    assert reading_view.address(" ") is None
-    assert reading_view.address(" tls://host:8786 ") == "tls://host:8786"
-    for text in ("host:8786", "tls://me:secret@host:8786", "http://host"):
-        refused(reading_view.address, text, saying="not the address of a Dask scheduler")
 
 
 @pytest.mark.parametrize("text", ["", "people.csv", "/no/such/file.csv", "/"])

@@ -17,9 +17,9 @@ EXTENSION = Extension(
                 ),
                 Entry("workers", "N", "processes of a Dask cluster on this machine (default: as many as processors)", whole=True),
             ),
-            source="dpsynth_core.sources.dask_cluster:source",
-            check="dpsynth_core.sources.dask_cluster:check",
-            settings="dpsynth_core.web.data.cluster_view:settings",
+            source="dpsynth_core.extensions.cluster.dask_cluster:source",
+            check="dpsynth_core.extensions.cluster.dask_cluster:check",
+            settings="dpsynth_core.extensions.cluster.view:settings",
         ),
     ),
 )

@@ -144,8 +144,9 @@ def reread(draft: Draft, **changes: Any) -> Table:
     path, wizard, data = located(draft["data"]["path"]), draft["wizard"], {**draft["data"], **changes}
     stated = {*wizard.get("stated", FIELDS), *changes}
     found = _inspect(path, wizard["source"], {name: data[name] for name in FIELDS if name in stated and data.get(name) is not None})
-    engine = {name: data[name] for name in ("engine", "scheduler", "workers") if data.get(name) is not None}
-    return replace(found, section=found.section | engine, label=wizard["label"])
+    names = ("engine", *(entry.name for engine in extension.engines().values() for entry in engine.entries))
+    counted = {name: data[name] for name in names if data.get(name) is not None}
+    return replace(found, section=found.section | counted, label=wizard["label"])
 
 
 def restated(draft: Draft, **changes: Any) -> Table:

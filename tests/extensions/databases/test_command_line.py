@@ -53,23 +53,6 @@ def test_a_table_on_a_server_is_charged_and_recognised(
     assert "the same table was charged to the population 'people'" in capsys.readouterr().err
 
 
-def test_a_plan_of_somebody_else_connects_to_no_machine_by_itself(tmp_path: Path, domain: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A server would be given PGPASSWORD, a scheduler could run programs here."""
-    public = {"population": "people", "domain": json.loads(Path(domain).read_text()), "workload": {"kind": "all", "k": 2}}
-    budget = {"epsilon": 1.0, "delta": 1e-9}
-    for number, data in enumerate(
-        (
-            {"kind": "database", "path": "postgresql://elsewhere/db", "table": "t"},
-            {"kind": "csv", "path": "people.csv", "engine": "dask", "scheduler": "tcp://elsewhere:8786"},
-            {"kind": "csv", "path": "s3://bucket/people.csv"},
-        )
-    ):
-        plan = tmp_path / f"{number}.json"
-        plan.write_text(json.dumps({**public, "budget": budget, "data": data}))
-        assert main(["run", str(plan), "--out", str(tmp_path / "out")]) != 0
-        assert "--connect" in capsys.readouterr().err
-
-
 def test_a_password_is_refused_and_not_repeated(domain: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for address in ("postgresql://ann:s3cret@host/db", "postgres://ann:s3/cr@et@host/db", "postgresql://host/db?password=s3cret", "postgresql://host/db?service=p%26password%3Ds3cret"):
         code = main(["synthesize", address, "--table", "t", "--domain", domain, "--epsilon", "1", "--out", str(tmp_path / "out")])

@@ -24,15 +24,15 @@ from pyarrow import csv, parquet
 
 import dpsynth_core
 from dpsynth_core.cli import command_line
+from dpsynth_core.extensions.cluster import dask_cluster
+from dpsynth_core.extensions.cluster.dask_cluster import Cluster, DaskSource
 from dpsynth_core.foundation import build, interrupts
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.interrupts import Interrupted
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
-from dpsynth_core.sources import dask_cluster
 from dpsynth_core.sources.arrow import ArrowSource
-from dpsynth_core.sources.dask_cluster import Cluster, DaskSource
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.opening import opened
 from dpsynth_core.sources.parts import WHOLE, Part, Piece, Sizes
@@ -40,8 +40,8 @@ from dpsynth_core.sources.persons import Before, nobody
 from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.tally import Tally
+from tests.extensions.cluster.clusters import a_cluster
 from tests.refusals import refused
-from tests.sources.engines import a_cluster
 from tests.specs import usual
 
 DOMAIN = Domain((Attribute.coded("a", 3), Attribute.coded("b", 4)))
