@@ -1,0 +1,79 @@
+"""What documents say was tried against faults is what the benchmarks recorded, and the records have no finding."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from benchmarks.ledger_damage import BROKEN, DROPPED, ENDS, REFUSED, UNCHECKED
+from benchmarks.table import RESULTS
+from tests.servers import ROOT
+
+STATED = {
+    "SECURITY.md": (
+        "Up to {disks} disks after {cuts} power cuts, and {calls} failing calls, [showed no loss]",
+        "; {inputs} fuzzed inputs broke none of {readers} readers.",
+    ),
+    "docs/guide/operations.md": (
+        "A run changes files by {calls of a run} calls:",
+        "In {calls} tries,",
+        "cut the power {cuts of ext4} times,",
+        "They left at most {disks of ext4} different disks,",
+        "so {cuts of POSIX} cuts left {disks of POSIX} different disks,",
+    ),
+    "docs/guide/ledger.md": (
+        "Of {damaged} copies of a short ledger, {damaged with a checkpoint} of them with a checkpoint,",
+        "all {triggers} from which a trigger was dropped were refused.",
+        "{found later} times a charge was taken although `ledger check` found damage",
+    ),
+    "docs/office.md": ("at most {office 95} s, the slowest {office worst} s, and none failed.",),
+}
+"""Sentences of each document, with the names of `recorded`."""
+
+
+def record(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def recorded() -> dict[str, str]:
+    """The figures, as documents write them."""
+    found: dict[str, float] = {}
+    calls, cuts, damage, fuzz = (record(name) for name in ("failing_calls", "power_cuts", "ledger_damage", "fuzz"))
+    found["calls"] = sum(number for run in calls for _, _, what, number in run["tally"] if what == "tried")
+    found["calls of a run"] = calls[-1]["calls"]["run"]
+    for kind in ("ext4", "POSIX"):
+        counts = [row for run in cuts if run["disk"] == kind for row in run["counts"].values()]
+        found[f"cuts of {kind}"], found[f"disks of {kind}"] = (sum(row[at] for row in counts) for at in (0, 1))
+    for what in ("cuts", "disks"):
+        found[what] = found[f"{what} of ext4"] + found[f"{what} of POSIX"]
+    places = [(where, row) for run in damage for where, row in run["counts"].items()]
+    found["triggers"] = sum(sum(row) for where, row in places if where.startswith(DROPPED))
+    found["damaged"] = sum(sum(row) for _, row in places) - found["triggers"]
+    checkpoint = [(where, row) for where, row in places if "checkpoint" in where and not where.startswith(DROPPED)]
+    found["damaged with a checkpoint"] = sum(sum(row) for _, row in checkpoint)
+    found["found later"] = sum(row[ENDS.index(UNCHECKED)] for _, row in places)
+    found["inputs"], found["readers"] = sum(one["tries"] for one in fuzz), len(fuzz)
+    pages = record("office")["nineteen"]["every page"]
+    texts = {name: f"{number:,}" for name, number in found.items()}
+    return texts | {f"office {name}": f"{pages[at]:g}" for name, at in (("95", "95 %"), ("worst", "at worst"))}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_a_document_states_what_was_recorded(name: str) -> None:
+    text, figures = " ".join((ROOT / name).read_text(encoding="utf-8").split()), recorded()
+    for sentence in STATED[name]:
+        assert re.sub(r"\{([^}]+)\}", lambda found: figures[found[1]], sentence) in text
+
+
+def test_no_record_has_a_finding() -> None:
+    assert not [run["findings"] for name in ("failing_calls", "power_cuts") for run in record(name) if run["findings"]]
+    assert not [one["wrong"] for one in record("fuzz") if one["wrong"]]
+    for run in record("ledger_damage"):
+        assert tuple(run["ends"]) == ENDS
+        for where, row in run["counts"].items():
+            assert row[ENDS.index(BROKEN)] == 0
+            assert "checkpoint" in where or row[ENDS.index(UNCHECKED)] == 0
+            assert not where.startswith(DROPPED) or sum(row) == row[ENDS.index(REFUSED)]
