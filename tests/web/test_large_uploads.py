@@ -64,9 +64,13 @@ class Tab:
             connection.close()
 
     def memory_mb(self, what: str = "VmRSS") -> float:
-        """Of the server. what: VmRSS now, VmHWM at most so far."""
-        lines = Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
+        return memory_mb(self.server, what)
+
+
+def memory_mb(server: Server, what: str = "VmRSS") -> float:
+    """Of a server's process. what: VmRSS now, VmHWM at most so far."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
 
 def parts(megabytes: int) -> Iterator[bytes]:
