@@ -93,7 +93,9 @@ def walk(hand: Hand) -> Iterator[tuple[str, Sight]]:
     hand.sees("12 of 12 columns used")
     yield "Domain", sight(hand.page)
     hand.button("Go on without")
-    for title in ("Workload", "Budget", "Mechanism"):
+    hand.page.get_by_role("heading", level=1, name="Workload").wait_for()
+    yield "Workload", sight(hand.page)
+    for title in ("Budget", "Mechanism"):
         hand.go_on(title)
         yield title, sight(hand.page)
     lock_and_run(hand)

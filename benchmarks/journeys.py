@@ -232,7 +232,6 @@ def _learn(hand: Hand) -> None:
     hand.button("Learn them now")
     hand.button("Spend ε")
     hand.page.get_by_text("Learnt for ε").wait_for(timeout=RUN_MS)
-    hand.button("Use the values")
     for name in ("Learn as categories", "Leave out"):
         while hand.page.get_by_role("button", name=name).count():
             hand.button(name)
@@ -241,9 +240,9 @@ def _learn(hand: Hand) -> None:
         hand.button("Learn them now")
         hand.button("Spend ε")
         hand.page.get_by_text("Learnt in 2 runs").wait_for(timeout=RUN_MS)
-        hand.button("Use the values")
     hand.button("Go on without")  # two columns have usual bounds, which nobody has learnt
-    hand.go_on("Workload", "Budget", "Mechanism")
+    hand.page.get_by_role("heading", level=1, name="Workload").wait_for()
+    hand.go_on("Budget", "Mechanism")
     lock_and_run(hand)
     bundle_of(hand)
     hand.button("Check it")

@@ -22,7 +22,7 @@ from dpsynth_core.web.shell.text import names
 
 def main() -> None:
     """Draw the page."""
-    project = draft_rows.prefill(frame.require("domain"))
+    project = learning_view.taken(draft_rows.prefill(frame.require("domain")))
     rows = draft_rows.of(project.draft)
     sentence = "Describe columns from public knowledge."
     frame.header("domain", sentence, document.domain_zone(project.draft))

@@ -182,7 +182,7 @@ def _(_: Path) -> AppTest:
 
 @state("domain-not-compared")
 def _(_: Path) -> AppTest:
-    return open_page("domain", preparation.domain_project(_RARE)).button(key="no_comparison").click().run()
+    return preparation.declined(open_page("domain", preparation.domain_project(_RARE)))
 
 
 @state("domain-compared-unlisted")
@@ -302,7 +302,7 @@ def _(_: Path) -> AppTest:
 
 @state("budget-learning")
 def _(_: Path) -> AppTest:
-    return _clicked(preparation.upload_project(), ("learn_open", "no_comparison", "next_domain", "next_workload"))
+    return _clicked(preparation.upload_project(), ("learn_open", "no_comparison", "next_workload"))
 
 
 @state("budget-linked")

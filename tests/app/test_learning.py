@@ -45,10 +45,9 @@ def _open() -> list[str]:
     return [row.name for row in draft_rows.of(stored()) if domain_table.is_open(row)]
 
 
-def test_what_was_learnt_is_taken_by_one_click_and_what_was_not_stays_open(learnt: str) -> None:
+def test_what_was_learnt_is_in_the_plan_and_what_was_not_stays_open(learnt: str) -> None:
     app = open_page("domain", learnt)
     assert not can_continue(app, "domain")
-    app.button(key="use_learnt").click().run()
     rows = {row.name: row for row in draft_rows.of(stored())}
     assert rows["grade"].categories == ["a", "b", "c"]
     assert rows["grade"].origin == "learnt"
@@ -57,9 +56,20 @@ def test_what_was_learnt_is_taken_by_one_click_and_what_was_not_stays_open(learn
     assert "use_learnt" not in [one.key for one in app.button]
 
 
+def test_values_are_taken_once_and_what_is_changed_afterwards_stays(learnt: str) -> None:
+    open_page("domain", learnt)
+    draft = stored()
+    emptied = [row.changed(categories=[], origin="") if row.name == "grade" else row for row in draft_rows.of(draft)]
+    draft["wizard"]["rows"] = [row.to_json() for row in emptied]
+    projects.save(LOCAL_OWNER, learnt, draft)
+    app = open_page("domain", learnt)
+    assert "grade" in _open()
+    app.button(key="use_learnt").click().run()
+    assert "grade" not in _open()
+
+
 def test_a_column_of_the_wrong_kind_is_learnt_again_alone(learnt: str) -> None:
     app = open_page("domain", learnt)
-    app.button(key="use_learnt").click().run()
     app.button(key="Learn as numbers_score").click().run()
     app.button(key="Learn as categories_income").click().run()
     again = {row.name: row.kind for row in draft_rows.of(stored()) if domain_table.is_open(row)}
@@ -68,7 +78,6 @@ def test_a_column_of_the_wrong_kind_is_learnt_again_alone(learnt: str) -> None:
     newest = runs.list(LOCAL_OWNER, learnt)[0]
     assert [one["name"] for one in newest.spec.domain["attributes"]] == ["score", "income"]
     app = open_page("domain", learnt)
-    app.button(key="use_learnt").click().run()
     assert _open() == []
     assert can_continue(app, "domain")  # without a comparison, whose answer is known with noise
     assert not document.domain(stored()).unknown
@@ -96,12 +105,12 @@ def test_what_was_learnt_of_another_table_is_not_offered(learnt: str) -> None:
     projects.save(LOCAL_OWNER, learnt, draft)
     app = open_page("domain", learnt)
     assert "use_learnt" not in [one.key for one in app.button]
+    assert "grade" in _open()
 
 
 def _all_learnt(learnt: str) -> AppTest:
     """The Domain page, where the one column that was learnt is the only one in use."""
     app = open_page("domain", learnt)
-    app.button(key="use_learnt").click().run()
     for name in ("score", "income"):
         app.button(key=f"Leave out_{name}").click().run()
     return app

@@ -208,6 +208,13 @@ def domain_project(table: bytes, **cells: Any) -> str:
     return one
 
 
+def declined(app: AppTest) -> AppTest:
+    """Go on without a comparison, which opens Workload, and come back to Domain."""
+    app.button(key="no_comparison").click().run()
+    assert app.title[0].value == "Workload"
+    return app.button(key="back_workload").click().run()
+
+
 def compared(app: AppTest) -> AppTest:
     return app.button(key="compare").click().run()
 
@@ -218,7 +225,7 @@ def test_nothing_exact_shows_and_nothing_is_passed_before_the_curator_decides() 
     assert recorded_views.of(LOCAL_OWNER, place) == ()
     assert "66.7%" not in words(app)
     assert not can_continue(app, "domain")
-    app.button(key="no_comparison").click().run()
+    declined(app)
     assert recorded_views.of(LOCAL_OWNER, place) == ()
     assert can_continue(app, "domain")
     compared(app)
@@ -575,7 +582,7 @@ def test_a_codebook_fills_the_domain() -> None:
     field(app, "file_uploader", "Domain JSON").set_value(("codebook.csv", codebook, "text/csv")).run()
     assert document.domain(stored()).sizes(("age", "sex", "eye")) == (102, 4, 4)
     assert stored()["domain_origin"] == "codebook"
-    assert can_continue(app.button(key="no_comparison").click().run(), "domain")
+    assert can_continue(declined(app), "domain")
 
 
 def test_a_codebook_of_an_archive_leaves_open_what_it_does_not_say() -> None:
@@ -632,7 +639,7 @@ def test_reading_the_domain_from_the_data_needs_a_justification() -> None:
     assert not can_continue(app, "domain")
     assert Zone.CURATOR.label in words(app)
     field(app, "text_area", ":domain_justification").set_value("The form offers these answers.").run()
-    app.button(key="no_comparison").click().run()
+    declined(app)
     assert can_continue(app, "domain")
     assert stored()["domain_justification"] == "The form offers these answers."
 
@@ -692,7 +699,7 @@ def test_a_public_table_fills_the_domain_without_a_brand() -> None:
     field(app, "file_uploader", "Public table").set_value(("twin.csv", twin, "text/csv")).run()
     assert stored()["domain_origin"] == "public"
     assert document.domain(stored())["sex"].categories == ("Female", "Male")
-    assert can_continue(app.button(key="no_comparison").click().run(), "domain")
+    assert can_continue(declined(app), "domain")
 
 
 def test_values_are_typed_into_the_list_of_a_column() -> None:
@@ -803,7 +810,7 @@ def test_what_is_open_is_learnt_for_a_share_of_the_budget_that_is_said_before() 
     app.button(key="learn_open").click().run()
     assert [a.name for a in document.domain(stored()).unknown] == ["sex", "eye"]
     assert (stored()["domain_origin"], stored()["budget"]["discovery"]) == ("usual", 0.2)
-    app.button(key="no_comparison").click().run()
+    declined(app)
     for page in ("domain", "workload", "budget"):
         assert can_continue(app, page), words(app)
         app.button(key=f"next_{page}").click().run()
@@ -863,7 +870,6 @@ def test_every_step_but_the_run_opens_without_a_table_and_the_table_comes_last()
     assert "opens when" in app.info[0].value  # nobody has decided whether the records are compared with the plan
     app.switch_page("pages/domain.py").run()
     app.button(key="no_comparison").click().run()
-    app.button(key="next_domain").click().run()
     app.switch_page("pages/mechanism.py").run()
     assert [button for button in app.button if "Lock the plan" in button.label]
     assert "has checked" in words(app)

@@ -264,7 +264,12 @@ def paste_codebook(page: Page, lines: str) -> None:
 
 
 def decline_comparison(page: Page) -> None:
+    """Go on without a comparison, which opens Workload, and come back to Domain."""
     page.get_by_role("button", name="Go on without").click()
+    expect(page.get_by_role("heading", level=1, name="Workload")).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Back").click()
+    expect(page.get_by_role("heading", level=1, name="Domain")).to_be_visible()
     settled(page)
 
 

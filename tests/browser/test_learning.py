@@ -42,12 +42,8 @@ def test_values_are_learnt_first_and_what_went_wrong_is_learnt_again(page: Page,
     expect(page.get_by_text("Learnt for ε 2")).to_be_visible(timeout=1000 * SECONDS)
     page.get_by_role("button", name="Learn as categories").click()
     settled(page)
-    page.get_by_role("button", name="Use the values").click()
-    settled(page)
     _learn(page)
     expect(page.get_by_text("Learnt in 2 runs")).to_be_visible(timeout=1000 * SECONDS)
-    page.get_by_role("button", name="Use the values").click()
-    settled(page)
     learnt = {one["name"]: one for one in draft_of(server, page)["domain"]["attributes"]}
     assert learnt["grade"]["categories"] == ["a", "b", "c"]
     assert learnt["income"]["categories"] == ["10 to 20", "over 20", "under 10"]

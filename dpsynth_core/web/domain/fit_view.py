@@ -33,7 +33,7 @@ from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.domain import draft_rows
 from dpsynth_core.web.domain.column_draft import ColumnDraft
-from dpsynth_core.web.shell import curator, document, fields, frame, session
+from dpsynth_core.web.shell import curator, document, fields, frame, session, steps
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, code, literal, names
@@ -142,11 +142,20 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
         with st.container(horizontal=True, gap="small"):
             label, look = ("Compare again", "secondary") if decision == _MADE else ("Compare them now", "primary")
             st.button(label, key=_BUTTON, icon=":material/rule:", type=look, on_click=fields.store, args=(_DECISION, _MADE))
-            if decision is None:
-                st.button("Go on without", key="no_comparison", on_click=fields.store, args=(_DECISION, _DECLINED))
+            if decision is None and st.button("Go on without", key="no_comparison"):
+                _go_on(unknown)
         if decision != _MADE:
             return unknown if decision == _DECLINED else "Compare the records, or go on without."
         return _shown(project, rows, comparison)
+
+
+def _go_on(unknown: str) -> None:
+    """Store that nothing is compared, and open the next page; this page again if it cannot be left yet (`unknown`)."""
+    fields.store(_DECISION, _DECLINED)
+    following = steps.after("domain")
+    if following is not None and not unknown:
+        frame.forward("domain", following)
+    st.rerun()
 
 
 def _all_learnt(rows: Sequence[ColumnDraft]) -> bool:

@@ -1,6 +1,7 @@
 """Learning values as a step of its own on the Domain page: a run that only learns, what it found, and what to mend before anything else.
 
-What is drawn of a finished run is released: its noisy counts. Nothing is taken into the plan without a click.
+What is drawn of a finished run is released: its noisy counts. Values that a run learnt are taken into the plan once, when it has ended, for
+columns that are still open; what the curator changes afterwards stays.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from dpsynth_core.web.shell.text import code, literal, names
 EPSILON = "wizard.learning_epsilon"
 _LEARN = "learning"
 _ASKED = "_learning_asked"
+_TAKEN = "learnt_by"
+"""Key of the draft's wizard, and of the session: the newest run whose values were taken into the plan."""
 _FOUND_HELP = (
     "These shares are noisy counts of the run that learnt the values. ± is half a 95% interval. To find rarer values, learn the column "
     "again with a larger ε."
@@ -99,6 +102,26 @@ def _unknown(rows: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[Attr
     return [one for one in domain_table.measured(domain_table.to_learn(rows, kinds)) if one.most]
 
 
+def taken(project: Current) -> Current:
+    """Take what the newest run that only learnt has found into the plan, once, and return the changed project."""
+    done = _done(project, runs.list(project.owner, project.id))
+    if done and offered(project) and project.draft["wizard"].get(_TAKEN) != done[0].id:
+        session.note(**{_TAKEN: done[0].id})
+        st.session_state[_TAKEN] = done[0].id
+        _use(list(_latest(project, done).values()), _found(project.owner, done[0].id).value.records)
+    return session.current()
+
+
+def _done(project: Current, listed: Sequence[Run]) -> list[Run]:
+    """Return the finished runs that learnt from the project's present table, the newest first."""
+    return [run for run in listed if run.only_learns and run.state == "done" and _same_table(run, project)]
+
+
+def _latest(project: Current, done: Sequence[Run]) -> dict[str, LearntColumn]:
+    """Return what these runs learnt by column, of a column that was learnt twice the newest."""
+    return {one.attribute.name: one for run in reversed(done) for one in _found(project.owner, run.id).value.columns}
+
+
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """Draw the run that learns values while it is under way, what such runs found, and why one was refused.
 
@@ -115,8 +138,8 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     if own and own[0].state != "done":
         with frame.card("Learning the values", Zone.RELEASED):
             refusals.polled(watch.state, watch.POLL_SECONDS if own[0].active else None)(own[0])
-    done = [run for run in own if run.state == "done"]
-    latest = {one.attribute.name: one for run in reversed(done) for one in _found(project.owner, run.id).value.columns}
+    done = _done(project, listed)
+    latest = _latest(project, done)
     found = [latest[row.name] for row in rows if row.use and row.name in latest]
     if not found:
         return
@@ -124,7 +147,8 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     open_ones = [one for one in found if domain_table.awaits(used[one.attribute.name], one)]
     waiting = [one.attribute.name for one in open_ones if one.is_learnt]
     title = f"Learnt for ε {short(done[0].spec.budget.epsilon)}" if len(done) == 1 else f"Learnt in {len(done)} runs"
-    with frame.card(title, Zone.RELEASED, _FOUND_HELP) if open_ones else st.expander(title, icon=":material/query_stats:"):
+    is_new, icon = st.session_state.get(_TAKEN) == done[0].id, ":material/query_stats:"
+    with frame.card(title, Zone.RELEASED, _FOUND_HELP) if open_ones else st.expander(title, is_new, icon=icon):
         _lines(project, used, found)
         if waiting:
             label = f"Use the values of {len(waiting)} columns" if len(waiting) > 1 else f"Use the values of {code(waiting[0])}"
