@@ -41,6 +41,16 @@ def test_entries_can_be_narrowed_to_a_population(charged: str) -> None:
     assert set(app.dataframe[0].value["population"]) == {"others"}
 
 
+def test_of_many_populations_the_projects_own_and_the_newest_are_drawn(charged: str) -> None:
+    for number in range(5):
+        ledger.open_population(LOCAL_OWNER, f"others {number}")
+    app = open_page("ledger", charged)
+    drawn = [one.value.removeprefix("#### ") for one in app.markdown if one.value.startswith("#### ")]
+    assert drawn == ["Invented people", "others 3", "others 4"]
+    app.multiselect(key="ledger_accounts").select("others 0").run()
+    assert [one.value.removeprefix("#### ") for one in app.markdown if one.value.startswith("#### ")] == ["others 0"]
+
+
 def test_a_cap_changes_only_with_a_reason(charged: str) -> None:
     app = open_page("ledger", charged)
     epsilon = next(t for t in app.text_input if t.label == "New limit, ε")

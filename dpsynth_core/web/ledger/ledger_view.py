@@ -21,8 +21,8 @@ from dpsynth_core.web.ledger import office_view
 from dpsynth_core.web.shell import frame, numbers, refusals, session
 from dpsynth_core.web.shell.text import capital, literal, one_line
 
-_AT_ONCE = 10
-"""Largest number of accounts on the page."""
+_AT_ONCE, _UNASKED = 10, 3
+"""Largest number of accounts on the page, and of those that are drawn without a choice: each takes half a screen."""
 _KINDS = {
     "population": "population opened, with its limit",
     "cap": "limit changed",
@@ -68,13 +68,18 @@ def charges(owner: str) -> None:
 
 
 def _shown(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the populations whose accounts are drawn; where there are many, the reader chooses."""
-    if len(names) <= _AT_ONCE:
+    """Return the names of the populations whose accounts are drawn.
+
+    Where there are many, the reader chooses; at first they are the open project's and those that
+    were opened last.
+    """
+    if len(names) <= _UNASKED:
         return names
-    help = f"There are {len(names):,}. Without a choice, you see the {_AT_ONCE} that were opened last."
-    look: dict[str, Any] = {"format_func": one_line, "placeholder": f"the {_AT_ONCE} opened last", "max_selections": _AT_ONCE}
+    help = f"There are {len(names):,}. Without a choice, you see this project's and those that were opened last."
+    look: dict[str, Any] = {"format_func": one_line, "placeholder": f"{_UNASKED} of {len(names):,}", "max_selections": _AT_ONCE}
     chosen = st.multiselect("Accounts of populations", names, key="ledger_accounts", help=help, **look)
-    return tuple(chosen) or names[-_AT_ONCE:]
+    own = session.current().draft.get("population")
+    return tuple(chosen) or tuple(dict.fromkeys([*(name for name in names if name == own), *reversed(names)]))[:_UNASKED]
 
 
 def _whole() -> bool:
