@@ -49,7 +49,8 @@ OURS, OURS_BOUND, INDEPENDENT, GAUSSIAN, RESIDUALS, TRUE = (
     "True error",
 )
 
-_SUPPORT = {SUPPORTED: MEASURED, UNSUPPORTED: INFERRED, UNBOUNDED: GUESS}
+SUPPORT_WORDS = {SUPPORTED: MEASURED, UNSUPPORTED: INFERRED, UNBOUNDED: GUESS}
+"""How a table is known, in words of pages and files, by the support of its bound."""
 
 Array = NDArray[np.float64]
 
@@ -207,7 +208,7 @@ def _bounded(statements: Statements, clique: Clique) -> tuple[str, float, float]
     if bound is None:
         return MEASURED if statements.evidence.measured(clique) else GUESS, math.nan, math.nan
     tight, paper = (math.nan if math.isinf(limit) else _share(limit) for limit in (bound.tight, bound.paper))
-    return _SUPPORT[bound.support], tight, paper
+    return SUPPORT_WORDS[bound.support], tight, paper
 
 
 def _yardsticks(statements: Statements, published: Mapping[Clique, Array]) -> dict[str, Mapping[Clique, float]]:

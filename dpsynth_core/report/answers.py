@@ -52,6 +52,8 @@ PHRASES: Mapping[str, str] = {
     "nobody": "No synthetic row is in this group, and the release says nothing else about it.",
     "rows": "In the synthetic rows: {rows}.",
     "interval": "The true number is between {low} and {high}, with 95% confidence.",
+    "same": "The true number is {low}, with 95% confidence.",
+    "groups": "The true number is in the groups from “{low}” to “{high}”, with 95% confidence.",
     "intervals": "Each cell's interval holds with 95% confidence for that cell.",
     "open": "The release does not say how large this number is. It may be anything between {low} and {high}.",
     "disagree": "The noisy counts and the synthetic rows disagree. One in twenty intervals is wrong by chance. Treat the number as unknown "
@@ -92,7 +94,7 @@ PHRASES: Mapping[str, str] = {
     f"{CLOSELY} light": "Known closely",
     f"{ROUGHLY} light": "Known roughly",
     f"{UNKNOWN} light": "Not known",
-    "whole": "more than all",
+    "whole": "over 100%",
     "worst none": "The release does not say how far any subgroup is off.",
 }
 OF_HOUSEHOLDS: Mapping[str, str] = {
@@ -245,7 +247,7 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
         low, high = (number(domain, question, end) for end in (stated.low, stated.high))
         shares = question.statistic == SHARE or (question.statistic == DIFFERENCE and not question.column)
         everything = shares and stated.high >= 1 and stated.low <= (0 if question.statistic == SHARE else -1)
-        lines.append(PHRASES["open" if everything else "interval"].format(low=low, high=high))
+        lines.append(PHRASES["open" if everything else _ends_kind(question, low, high)].format(low=low, high=high))
         if stated.disagree:
             lines.append(PHRASES["disagree"])
     lines += cut_sentences(domain, question, answer.cut)
@@ -256,6 +258,11 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
     if answer.rows is not None and 0 < answer.rows < FEW:
         lines.append(PHRASES["few"].format(rows=answer.rows))
     return lines
+
+
+def _ends_kind(question: Question, low: str, high: str) -> str:
+    """Return the key of the sentence about an interval whose ends are these texts; those of a median are names of cells."""
+    return "same" if low == high else "groups" if question.statistic == MEDIAN else "interval"
 
 
 def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dpsynth_core.evaluation.bounds import UNBOUNDED
+from dpsynth_core.evaluation.quality import SUPPORT_WORDS as SUPPORT
 from dpsynth_core.evaluation.questions.question import cell_values
 from dpsynth_core.planning import domain_origin
 from dpsynth_core.planning.discovery import of_column
@@ -45,16 +46,19 @@ FIRST, ONE_EACH, TOGETHER = "marginals/0001.csv", 1_000, 2**18
 FEW = 3
 """Values that a group of no neighbours is called by, at most; more are counted."""
 ERRORS = {
-    "attributes": "string",
-    "measured_error": "float64",
-    "likely_error": "float64",
-    "measured_bound95": "float64",
-    "measured_simultaneous95": "float64",
-    "support": "string",
-    "prior_bound95": "float64",
-    "paper_bound95": "float64",
+    "attributes": "The columns of the table",
+    "measured_share": "Error as it was measured; noise may take it below 0",
+    "likely_share": "Error, best estimate",
+    "share_at_most_95": "Limit of the error with 95% confidence",
+    "share_at_most_95_together": "Limit that holds for all tables at once with 95% confidence",
+    "known": "How the table is known: measured, inferred, or not bounded",
+    "bound_share_95": "AIM's bound, sharpened (95%); with the mechanism's noise if that is not AIM",
+    "paper_bound_share_95": "The same bound as AIM's paper prints it (95%)",
 }
-"""Columns of `errors`, with their types."""
+"""Columns of `errors`, and what they hold. Errors are shares of the people who are counted in the wrong group, as on pages."""
+_TEXTS = ("attributes", "known")
+_DISTANCES = ("measured_error", "likely_error", "measured_bound95", "measured_simultaneous95", "prior_bound95", "paper_bound95")
+"""Columns of numbers in the files of earlier versions, which held L1 distances: twice the share."""
 SENTENCES = ("values_outside", "domain_from")
 """Columns of the codebook whose cells are sentences, which versions may write otherwise."""
 
@@ -200,9 +204,8 @@ def _groups(release: Release) -> pa.Table:
 def errors(release: Release) -> pd.DataFrame:
     """Return one line per marginal of the workload, the largest likely error first.
 
-    All errors are L1 distances of shares (0 to 2). Columns `measured_…` and `likely_error` come
-    from the certificate, `prior_bound95` and `paper_bound95` from the noisy tables; a value is
-    missing if it is not known.
+    All errors are shares of the people in the wrong group. The first four numbers come from the
+    certificate, the bounds from the noisy tables; a value is missing if it is not known.
     """
     import pandas as pd
 
@@ -212,15 +215,25 @@ def errors(release: Release) -> pd.DataFrame:
         measured, prior = certified.get(clique), release.bounds.get(clique)
         stated = (measured.error, measured.likely, measured.bound95, measured.simultaneous95) if measured else (None,) * 4
         bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else (None, None)
-        lines.append((label(clique), *stated, prior.support if prior else None, *bounds))
-    frame = pd.DataFrame(lines, columns=list(ERRORS)).astype(ERRORS)
-    frame[[name for name, kind in ERRORS.items() if kind == "float64"]] /= IN_WRONG_CELL
-    return frame.sort_values(["likely_error", "prior_bound95"], ascending=False, kind="stable", ignore_index=True)
+        lines.append((label(clique), *stated, SUPPORT[prior.support] if prior else None, *bounds))
+    kinds = {name: "string" if name in _TEXTS else "float64" for name in ERRORS}
+    frame = pd.DataFrame(lines, columns=list(ERRORS)).astype(kinds)
+    return frame.sort_values(["likely_share", "bound_share_95"], ascending=False, kind="stable", ignore_index=True)
 
 
 def errors_csv(release: Release) -> bytes:
     """Return the errors of all tables as CSV."""
     return frame_csv(errors(release))
+
+
+def earlier_errors_csv(release: Release) -> bytes:
+    """Return the errors of all tables as CSV, as earlier versions wrote them: L1 distances of shares, from 0 to 2."""
+    frame = errors(release)
+    numbers = [name for name in ERRORS if name not in _TEXTS]
+    frame[numbers] /= IN_WRONG_CELL
+    words = {word: support for support, word in SUPPORT.items()}
+    frame["known"] = frame["known"].map(words, na_action="ignore").astype("string")
+    return frame_csv(frame.rename(columns={"known": "support", **dict(zip(numbers, _DISTANCES, strict=True))}))
 
 
 def domain_json(release: Release) -> bytes:

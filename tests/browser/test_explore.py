@@ -188,7 +188,7 @@ def test_the_page_breaks_down_and_finds_the_worst_subgroups_as_the_core_does(nam
     people = [[rounded(number, 0) for number in (one.value, one.low, one.high)] for one in expected]
     assert [line[:4] for line in said[1]] == [[cells_phrase(made.domain, c), *p] for c, p in zip(cells, people, strict=True)]
     for line, one in zip(said[1], expected, strict=True):
-        shares = ["more than all" if share > 1 else f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps)]
+        shares = ["over 100%" if share > 1 else f"{rounded(100 * share, 1)}%" for share in (one.surely, one.perhaps)]
         assert line[4:] == [*shares, "measured" if one.measured else "bound"]
     assert not expected or said[1][0][0] in said[0][0]
 

@@ -154,6 +154,17 @@ def test_a_bundle_of_an_earlier_version_opens(name: str) -> None:
     assert (0 if release.rows is None else len(release.rows)) == rows
 
 
+@pytest.mark.parametrize("name", ["0.1.0-aim.zip", "0.1.0-linked.zip"])
+def test_errors_of_an_earlier_version_are_distances_and_compared_as_such(name: str) -> None:
+    held = files((FOLDER / name).read_bytes())
+    lines = held["errors.csv"].decode().splitlines()
+    assert lines[0].startswith('"attributes","measured_error"')
+    forged = [lines[0], lines[1].replace("0.", "0.9", 1), *lines[2:]]
+    held["errors.csv"] = ("\n".join(forged) + "\n").encode()
+    report = verified(pack.sealed(held))
+    assert [check.question for check in report.checks if check.verdict == FAILED] == ["Do report, cards and tables agree?"]
+
+
 def test_a_codebook_of_an_earlier_version_may_differ_in_sentences_alone() -> None:
     """What happens to values outside is said in other words; a value that was changed is found."""
     held = files((FOLDER / "0.1.0-aim.zip").read_bytes())

@@ -24,6 +24,7 @@ from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.synthesis import open_source, plan, synthesize
+from dpsynth_core.report import table_files
 from dpsynth_core.report.facts import byline
 from dpsynth_core.report.table_files import group_labels
 from dpsynth_core.sources import demo
@@ -197,9 +198,12 @@ def test_measured_errors_and_bounds_are_there_for_people_and_programs(monkeypatc
     made = make(monkeypatch, **CERTIFIED)
     frame = pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))
     stated = sorted((one.bound95 for one in made.certificate.marginals), reverse=True)
-    assert frame["measured_bound95"].to_list() == pytest.approx([2 * share for share in stated])  # as L1
-    assert set(frame["support"]) == {"unbounded"}  # single columns were measured, pairs were asked for
-    assert frame["prior_bound95"].isna().all()
+    assert frame["share_at_most_95"].to_list() == pytest.approx(stated)  # the shares of pages, not distances
+    assert set(frame["known"]) == {"not bounded"}  # single columns were measured, pairs were asked for
+    assert frame["bound_share_95"].isna().all()
+    earlier = pd.read_csv(io.BytesIO(table_files.earlier_errors_csv(made)))
+    assert earlier["measured_bound95"].to_list() == pytest.approx([2 * share for share in stated])
+    assert set(earlier["support"]) == {"unbounded"}
     words = Page(page_of(made)).words
     assert f"{made.certificate.mean_bound95:.1%} at most" in words
     assert all(f"{share:.1%}" in words for share in stated)
@@ -210,14 +214,14 @@ def test_without_a_certificate_the_report_says_so(made: Release) -> None:
     assert dict(report.facts(made))["Certificate"].startswith("none")
     frame = pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))
     assert len(frame) == 3
-    assert frame["measured_error"].isna().all()
+    assert frame["measured_share"].isna().all()
 
 
 def test_a_certificate_of_answers_speaks_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make(monkeypatch, **CERTIFIED, mechanism={"name": "gaussian"}, output={"seed": 1})
     shown = dict(report.facts(made))["Certificate"]
     assert "how far the answers are" in shown
-    assert set(pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))["support"]) == {"supported"}
+    assert set(pd.read_csv(io.BytesIO(report.parts(made)["errors.csv"].value))["known"]) == {"measured"}
 
 
 def test_a_column_called_like_ours_does_not_hide_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:

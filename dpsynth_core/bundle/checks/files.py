@@ -21,11 +21,13 @@ from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import Content, digest_written, in_memory
 from dpsynth_core.release import document as releases
 from dpsynth_core.report.explore import EXPLORE, is_framed
-from dpsynth_core.report.table_files import FIRST, SENTENCES, marginal_csvs
+from dpsynth_core.report.table_files import FIRST, SENTENCES, earlier_errors_csv, marginal_csvs
 
 PROGRAMS = (SCRIPT, report.NOTEBOOK)
 """Files that a reader would run; no number in them is rounded."""
 _TABLES = (".csv", ".parquet")
+_EARLIER_ERRORS = b'"attributes","measured_error"'
+"""Beginning of errors.csv of versions that wrote distances and not shares."""
 _PAGES = (".html", ".htm", ".xhtml", ".svg", ".xml")
 _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 """An image or HTML in Markdown. This program escapes both marks in people's texts, and writes neither itself."""
@@ -119,6 +121,8 @@ def same_copies(opened: Opened) -> str:
     parts = contents(opened.with_rows, {name: theirs[name].digest if name in theirs else digest for name, digest in rows.items()})
     if FIRST in theirs and FIRST not in parts:  # many tables had a file each, once
         parts |= marginal_csvs(opened.with_rows, every=True)
+    if opened.other_program and (stated := theirs.get(report.ERRORS)) is not None and stated.read().startswith(_EARLIER_ERRORS):
+        parts[report.ERRORS] = earlier_errors_csv(opened.with_rows)
     parts[MANIFEST] = manifest({name: content.digest for name, content in theirs.items() if name not in (MANIFEST, SIGNATURE)})
     rewritten = rows | {name: in_memory(content).digest for name, content in parts.items()}
     different = sorted(name for name, digest in rewritten.items() if name not in theirs or theirs[name].digest != digest)

@@ -1,4 +1,7 @@
-"""datapackage.json: the files of rows as a Frictionless Data Package, so that programs read columns with their types, labels and limits."""
+"""datapackage.json: the release as a Frictionless Data Package.
+
+Programs read the columns of rows with their types, labels and limits, and the errors of tables with their unit.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpsynth_core.foundation.content import Digest
+from dpsynth_core import report
+from dpsynth_core.foundation.content import Digest, in_memory
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
 from dpsynth_core.report.citation import sentence, version
+from dpsynth_core.report.table_files import ERRORS, errors_csv
 from dpsynth_core.vocabulary.attribute import TYPED, Attribute
 
 if TYPE_CHECKING:
@@ -53,7 +58,7 @@ def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
         **({"contributors": contributors} if contributors else {}),
         **({"temporal": stated.period} if stated.period else {}),
         **({"spatial": stated.place} if stated.place else {}),
-        "resources": [_resource(release, name, rows[name]) for name in sorted(rows) if name == FIRST or is_name(name)],
+        "resources": [*(_resource(release, name, rows[name]) for name in sorted(rows) if name == FIRST or is_name(name)), _errors(release)],
     }
     return (json.dumps(described, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -64,6 +69,14 @@ def _licence(licence: str, address: str) -> dict[str, str]:
     return {"name": name, "title": licence} | ({"path": address} if address else {})
 
 
+def _errors(release: Release) -> dict[str, Any]:
+    """Return the resource of the errors of tables, whose numbers are shares of people."""
+    texts = ("attributes", "known")
+    fields = [{"name": name, "type": "string" if name in texts else "number", "description": held} for name, held in ERRORS.items()]
+    described = _described(report.ERRORS, in_memory(errors_csv(release)).digest, {"fields": fields, "missingValues": [""]})
+    return described | {"description": "Errors of the tables asked for: shares of the people who are counted in the wrong group."}
+
+
 def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
     domain = release.plan.member_domain if name == MEMBERS else release.plan.row_domain
     keys: dict[str, Any] = {}
@@ -71,6 +84,17 @@ def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
         key = [domain.filled[0].name]
         own = {"resource": FIRST.removesuffix(".csv"), "fields": key}
         keys = {"foreignKeys": [{"fields": key, "reference": own}]} if name == MEMBERS else {"primaryKey": key}
+    return _described(name, content, {"fields": [_field(column) for column in domain.columns], "missingValues": [""]} | keys)
+
+
+def _described(name: str, content: Digest, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a CSV file as a resource.
+
+    Args:
+        name: Its name.
+        content: Its size and SHA-256.
+        schema: Its columns.
+    """
     return {
         "name": name.removesuffix(".csv"),
         "path": name,
@@ -80,7 +104,7 @@ def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
         "encoding": "utf-8",
         "bytes": content.size,
         "hash": f"sha256:{content.sha256}",
-        "schema": {"fields": [_field(column) for column in domain.columns], "missingValues": [""]} | keys,
+        "schema": schema,
     }
 
 

@@ -495,7 +495,8 @@ function sentences(question, { stated, evidence, support, table, rows, standing 
   else if (stated.low !== null) {
     const shares = statistic === "share" || (statistic === "difference" && !question.column);
     const open = shares && stated.high >= 1 && stated.low <= (statistic === "share" ? 0 : -1);
-    said.push(phrase(open ? "open" : "interval", { low: shown(stated.low), high: shown(stated.high) }));
+    const low = shown(stated.low), high = shown(stated.high);
+    said.push(phrase(open ? "open" : low === high ? "same" : statistic === "median" ? "groups" : "interval", { low, high }));
     if (stated.disagree) said.push(data.phrases.disagree);
   }
   said.push(evidenceSentence(evidence, support, table));

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -47,6 +48,16 @@ def test_a_package_says_of_each_column_what_its_rows_may_hold() -> None:
     assert package["licenses"] == [{"name": "CC-BY-4.0", "title": "CC-BY-4.0", "path": "https://spdx.org/licenses/CC-BY-4.0.html"}]
     assert package["contributors"][-1] == {"title": "data@office.example", "role": "contact", "email": "data@office.example"}
     assert json.loads(files()["datapackage.json"]).keys() >= {"name", "resources"}
+
+
+def test_a_package_says_of_the_errors_of_tables_which_unit_they_have() -> None:
+    held = files()
+    resources = {resource["path"]: resource for resource in json.loads(held["datapackage.json"])["resources"]}
+    errors = resources["errors.csv"]
+    assert "shares of the people" in errors["description"]
+    header = held["errors.csv"].decode().splitlines()[0]
+    assert [f'"{field["name"]}"' for field in errors["schema"]["fields"]] == header.split(",")
+    assert errors["hash"] == f"sha256:{sha256(held['errors.csv']).hexdigest()}"
 
 
 # DDI Codebook 2.5
