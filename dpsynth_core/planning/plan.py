@@ -652,7 +652,8 @@ def _check_data(spec: Spec) -> None:
         raise InputError("data.engine", "it counts files and folders only", "leave it out")
     for field, stated in (("data.scheduler", data.scheduler), ("data.workers", data.workers)):
         if stated is not None and data.engine is None:
-            known = " or ".join(extension.engines()) or "of an extension that is not here"
+            if not (known := " or ".join(extension.engines())):
+                raise InputError(field, "it goes with an engine, and none is here", "leave it out")
             raise InputError(field, f"it goes with the engine {known}", f'state "engine": "{known}", or leave it out')
     if data.scheduler is not None and data.workers is not None:
         raise InputError("data.workers", "a cluster that runs already has its own", "state the scheduler or the workers, not both")

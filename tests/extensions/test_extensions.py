@@ -18,15 +18,18 @@ from dpsynth_core.cli import command_line, options
 from dpsynth_core.cli.options import Commands
 from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.extension import Extension, Offer, Setting
+from dpsynth_core.foundation.extension import Engine, Extension, Offer, Setting
 from dpsynth_core.mechanisms import registry
-from dpsynth_core.planning.spec import DataSpec
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import DataSpec, Spec
 from dpsynth_core.privacy.registry import everything
 from dpsynth_core.report import sections
 from dpsynth_core.report.section import Section
 from dpsynth_core.web.shell import additions
 from tests.bundle.bundles import made
 from tests.patience import SECONDS
+from tests.refusals import refused
+from tests.specs import usual
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "dpsynth_core.extensions"
@@ -165,6 +168,14 @@ def test_files_and_sections_of_an_extension_with_settings_are_for_releases_that_
     assert extension.is_row_file("added-3.csv")
     assert not extension.is_row_file("added-3.csv.exe")
     assert SAID not in sections.sections(made())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_entry_of_an_engine_that_is_not_stated_is_refused_with_a_remedy_that_works(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine("afar", "Afar", "afar, elsewhere", (), "", "", "")
+    monkeypatch.setattr(extension, "built_in", lambda: (replace(ADDED, engines=(engine,) if there else ()),))
+    spec = Spec.from_json(usual({"kind": "csv", "path": "people.csv", "scheduler": "tls://host:8786"}, {"a": 2, "b": 3}, k=1))
+    refused(Plan.of, spec, saying='state "engine": "afar", or leave it out' if there else "none is here; leave it out")
 
 
 def test_a_name_that_nothing_adds_is_missing() -> None:
