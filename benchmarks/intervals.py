@@ -6,6 +6,7 @@ divided by 1.96 ordinary standard errors of the table itself.
 
     python -m benchmarks intervals
     python -m benchmarks intervals --runs 200 --mechanisms aim mst independent --people 5000 50000
+    python -m benchmarks intervals --tables first --mechanisms aim --runs 20
     python -m benchmarks intervals --populations shops --runs 50
 """
 
@@ -28,8 +29,10 @@ from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST
 from dpsynth_core.extensions.intervals.estimates import Estimated, Prepared, prepared
 from dpsynth_core.extensions.intervals.explained import explained
 from dpsynth_core.extensions.intervals.formulas import read
+from dpsynth_core.extensions.intervals.named import SETTING
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE, combined
 from dpsynth_core.extensions.intervals.sets import Sets
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.sources.codes import CodesSource
 from dpsynth_core.vocabulary.attribute import Attribute
@@ -37,7 +40,8 @@ from dpsynth_core.vocabulary.domain import Domain
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, NDArray[np.int64]]
-NAMED, PAIRS = "named", "pairs"
+FIRST, NAMED, PAIRS = "first", "named", "pairs"
+"""The pairs of the analyses, measured before any others; these pairs as a workload; all pairs."""
 
 
 @dataclass(frozen=True)
@@ -137,18 +141,23 @@ def _of(name: str) -> tuple[Population, Domain, NDArray[np.int32], Floats, tuple
 
 def _workload(kind: str, asked: tuple[Prepared, ...]) -> dict[str, Any]:
     """All pairs, or the pairs of each analysis' columns."""
-    if kind == PAIRS:
+    if kind in (FIRST, PAIRS):
         return {"kind": "all", "k": 2}
     pairs = {(a, b) for one in asked for i, a in enumerate(one.columns) for b in one.columns[i + 1 :]}
     return {"kind": "marginals", "marginals": [{"attributes": list(pair), "weight": 1.0} for pair in sorted(pairs)]}
 
 
+REFUSED: dict[str, Any] = {"r2": -1.0, "holds": [False] * 2, "naive": [False] * 2, "plain": False, "width": [0.0] * 2, "off": 0.0}
+
+
 def measure(point: record.Point) -> record.Point:
     """One release of a new table: what was stated of each result, and the truths."""
-    _, domain, cells, p, asked, truths = _of(point["population"])
+    population, domain, cells, p, asked, truths = _of(point["population"])
     rng = np.random.default_rng()
     codes = cells[rng.choice(len(p), point["people"], p=p)]
     stated = {"workload": _workload(point["tables"], asked), "domain_origin": "public"}
+    if point["tables"] == FIRST:
+        stated["extensions"] = {SETTING: list(population.analyses)}
     plan = Plan.of(spec({"kind": "demo"}, domain, point["mechanism"], {"epsilon": point["epsilon"]}, **stated))
     began = time.perf_counter()
     made = released(plan, CodesSource(domain, codes))
@@ -159,8 +168,13 @@ def measure(point: record.Point) -> record.Point:
     done = time.perf_counter()
     results = []
     for analysis, truth in zip(asked, truths, strict=True):
-        exact, own = analysis.estimate(codes, influence=True), analysis.estimate(sets.fitted.released.codes, influence=True)
-        values = np.array([analysis.estimate(one).values for one in drawn])
+        exact = analysis.estimate(codes, influence=True)
+        try:
+            own = analysis.estimate(sets.fitted.released.codes, influence=True)
+            values = np.array([analysis.estimate(one).values for one in drawn])
+        except InputError:  # the noise is as large as a group: the analysis is refused
+            results += [{"name": name, **REFUSED} for name in analysis.names]
+            continue
         held = explained(own.influence, domain, sets.fitted.released.codes, sets.tables, analysis.columns)
         drift = analysis.estimate(sets.to_the_end.codes).values - own.values
         of = {who: combined(own.values, values, own.variances, who, 1 - held.r2, drift) for who in (TABLE, POPULATION)}
@@ -234,7 +248,7 @@ PROGRAM = record.Program(
         "populations": ["survey", "ward"], "mechanisms": ["aim", "mst", "independent"], "tables": [NAMED, PAIRS],
         "epsilons": [0.2, 1.0, 4.0], "people": [5000], "sets": 20, "runs": 20,
     },
-    among={"populations": list(POPULATIONS), "mechanisms": ["aim", "mst", "independent"], "tables": [NAMED, PAIRS]},
+    among={"populations": list(POPULATIONS), "mechanisms": ["aim", "mst", "independent"], "tables": [FIRST, NAMED, PAIRS]},
 )
 main = PROGRAM.main
 

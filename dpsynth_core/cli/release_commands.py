@@ -101,7 +101,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--rows", metavar="N", help="how many rows to write (default: the noisy or public number of records)")
     make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")
     for one in extension.settings().values():
-        make.add_argument(f"--{one.name}", metavar=one.metavar, help=one.help)
+        action = "append" if isinstance(one, extension.Texts) else "store"
+        make.add_argument(f"--{one.name}", metavar=one.metavar, help=one.help, action=action)
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
 
     run = add_command(commands, "run", _run, "make a release from a spec")
@@ -181,7 +182,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "models": [_model(text, domain) for text in options.model],
         "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
-        "extensions": {name: number(value) for name in extension.settings() if (value := getattr(options, name)) is not None},
+        "extensions": _stated(options),
     } | linked
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
     if linked:
@@ -379,6 +380,12 @@ def _run(options: argparse.Namespace) -> None:
     spec = stated_spec(options)
     unstated = without_statement(spec.domain) + (() if spec.members is None else without_statement(spec.members.domain))
     making.release(spec, options.out, options.population, chosen(options.format), "", unstated, options.private_notes)
+
+
+def _stated(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of extensions that the options state, by name."""
+    given = {name: getattr(options, name) for name in extension.settings()}
+    return {name: value if isinstance(value, list) else number(value) for name, value in given.items() if value is not None}
 
 
 def _recover(options: argparse.Namespace) -> None:

@@ -73,6 +73,53 @@ class Setting:
     most: int
     check: str
 
+    def read(self, value: object) -> int:
+        """Return the value.
+
+        Raises:
+            ValueError: It is no whole number within the bounds.
+        """
+        if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value <= self.most:
+            raise ValueError(f"{self.name} is a whole number from {self.least:,} to {self.most:,}")
+        return value
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A list of texts in a spec with which a release asks for a feature.
+
+    Attributes:
+        name: Its name in the spec's section `extensions`, as an option of the command line, which may be repeated, and of `dps.plan`.
+        metavar: A word for one text.
+        help: What it asks for, for people.
+        most: Largest number of texts.
+        check: Import path of a function that takes the plan, and raises InputError if it cannot have the feature.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    most: int
+    check: str
+
+    def read(self, value: object) -> list[str]:
+        """Return the texts.
+
+        Raises:
+            ValueError: It is no list of different texts, or has too many.
+        """
+        texts = value if isinstance(value, list) else []
+        if not texts or not all(isinstance(text, str) and text.strip() for text in texts) or len({*texts}) < len(texts):
+            raise ValueError(f"{self.name} is a list of different texts")
+        if len(texts) > self.most or any(len(text) > _LONGEST for text in texts):
+            raise ValueError(f"{self.name} has at most {self.most:,} texts of up to {_LONGEST:,} characters")
+        return texts
+
+
+_LONGEST = 2000
+
+Stated = Mapping[str, int | list[str]]
+"""The section `extensions` of a spec: the values of settings by name."""
 
 @dataclass(frozen=True)
 class Entry:
@@ -249,6 +296,8 @@ class Extension:
         bundles: Kinds of bundles that are not releases.
         names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
         settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
+        tables: Import path of a function that takes the spec's section `extensions` and the domain, and returns the tables that such a
+            release measures before any others (`Workload.first`). "" if the extension asks for none.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
@@ -272,7 +321,8 @@ class Extension:
     jobs: tuple[Work, ...] = ()
     bundles: tuple[BundleKind, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[Setting | Texts, ...] = ()
+    tables: str = ""
     row_files: str = ""
     row_names: str = ""
     parts: tuple[tuple[str, str], ...] = ()
@@ -306,7 +356,7 @@ def commands() -> tuple[str, ...]:
     return tuple(path for one in built_in() for path in one.commands)
 
 
-def sections(stated: Mapping[str, int]) -> tuple[str, ...]:
+def sections(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that yield sections of the report.
 
     Args:
@@ -344,18 +394,27 @@ def names() -> dict[str, str]:
     return dict(pair for one in built_in() for pair in one.names)
 
 
-def settings() -> dict[str, Setting]:
+def settings() -> dict[str, Setting | Texts]:
     """Return the settings of specs that built-in extensions add, by name."""
     return {setting.name: setting for one in built_in() for setting in one.settings}
 
 
-def asked(stated: Mapping[str, int]) -> tuple[Extension, ...]:
+def asked(stated: Stated) -> tuple[Extension, ...]:
     """Return the manifests of the built-in extensions that have no settings, and of those with settings that a spec asks for.
 
     Args:
         stated: The spec's section `extensions`.
     """
     return tuple(one for one in built_in() if not one.settings or any(setting.name in stated for setting in one.settings))
+
+
+def tables(stated: Stated) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that return tables to be measured before any others.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return tuple(one.tables for one in asked(stated) if one.tables and stated)
 
 
 def is_row_file(name: str) -> bool:

@@ -223,7 +223,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "models": [one if isinstance(one, Mapping) else {"column": one} for one in ([models] if isinstance(models, str) else models or ())],
         "mechanism": {"name": options.get("mechanism", registry.LINKED.name if linked else "aim"), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows"), "tables": options.get("row_tables", 1), "seed": options.get("seed")},
-        "extensions": {name: value for name, value in options.items() if name in extension.settings()},
+        "extensions": {name: [one] if isinstance(one, str) else one for name, one in options.items() if name in extension.settings()},
     }
 
 

@@ -255,6 +255,8 @@ class Plan:
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
         asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
+        for tables in map(extension.load, extension.tables(spec.extensions)):
+            asked = asked.measuring_first(tables(spec.extensions, domain))
         if link is not None:
             _check_held(link, asked.cliques)
         if spec.criteria and not mechanism.card.publishes_tables:

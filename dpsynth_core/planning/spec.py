@@ -206,14 +206,11 @@ def _known_share(name: str) -> str:
     return name
 
 
-def _known_settings(stated: dict[str, int]) -> dict[str, int]:
+def _known_settings(stated: dict[str, int | list[str]]) -> dict[str, int | list[str]]:
     known = extension.settings()
-    for name, value in stated.items():
-        if name not in known:
-            raise PydanticCustomError("extra_forbidden", "this entry is unknown")
-        if not known[name].least <= value <= known[name].most:
-            raise ValueError(f"{name} is a whole number from {known[name].least:,} to {known[name].most:,}")
-    return stated
+    if any(name not in known for name in stated):
+        raise PydanticCustomError("extra_forbidden", "this entry is unknown")
+    return {name: known[name].read(value) for name, value in stated.items()}
 
 
 class BudgetSpec(Part):
@@ -319,7 +316,7 @@ class Spec(Part):
     budget: BudgetSpec
     mechanism: MechanismSpec = MechanismSpec()
     output: OutputSpec = OutputSpec()
-    extensions: Annotated[dict[str, int], AfterValidator(_known_settings)] = Field(default={})
+    extensions: Annotated[dict[str, int | list[str]], AfterValidator(_known_settings)] = Field(default={})
 
     @classmethod
     def from_json(cls, obj: object) -> Spec:

@@ -60,6 +60,8 @@ class Workload:
         draw: The random draw that the marginals come from, or None.
         ranges: Ordered columns whose ranges are asked, "from 30 to 45", among all people and within
             each cell of another column.
+        first: Marginals of the workload that AIM measures before any others, however much noise
+            they have. Other mechanisms make no difference between them and the rest.
 
     Raises:
         InputError: The workload is empty, a weight is not a positive number, a marginal has too few
@@ -72,6 +74,7 @@ class Workload:
     threshold: int | None = None
     draw: Draw | None = None
     ranges: tuple[str, ...] = ()
+    first: tuple[Clique, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -181,6 +184,25 @@ class Workload:
             "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
         }
         return form if self.threshold is None else form | {"threshold": self.threshold}
+
+    def measuring_first(self, tables: Iterable[Sequence[str]]) -> Workload:
+        """Return the workload with these marginals in it, which are to be measured before any others.
+
+        A marginal that the workload lacks is added with weight 1. Marginals of one column are left
+        out, since every column is measured.
+
+        Args:
+            tables: The columns of each marginal, in any order.
+
+        Raises:
+            InputError: A column is unknown, or the workload asks for ranges, random marginals or a
+                threshold.
+            CapacityError: A marginal is too large.
+        """
+        first = tuple(dict.fromkeys(clique for clique in map(self.domain.clique, tables) if len(clique) > 1))
+        if first and (self.ranges or self.draw or self.threshold is not None):
+            raise InputError(_FIELD, "tables to measure first do not go with ranges, random tables or a threshold", "list its tables")
+        return replace(self, weights={**self.weights, **{r: 1.0 for r in first if r not in self.weights}}, first=first)
 
     def asking(self, threshold: int | None) -> Workload:
         """Return the workload with another threshold.

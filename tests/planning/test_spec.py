@@ -35,7 +35,7 @@ GOOD: dict[str, Any] = {
     "output": {"rows": None, "seed": None},
 }
 
-ADDED = {name: setting.least for name, setting in extension.settings().items()}
+ADDED = {name: one.least if isinstance(one, extension.Setting) else ["a text"] for name, one in extension.settings().items()}
 """Settings of the extensions that are there."""
 CHANGES: list[tuple[str, Any]] = [
     *([("extensions", ADDED)] if ADDED else []),

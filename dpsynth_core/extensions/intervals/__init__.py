@@ -1,6 +1,6 @@
 """Intervals that include the noise of a release: several sets of rows are drawn from it, and analyses of the sets are combined."""
 
-from dpsynth_core.foundation.extension import Extension, Setting
+from dpsynth_core.foundation.extension import Extension, Setting, Texts
 
 _HERE = "dpsynth_core.extensions.intervals"
 
@@ -20,7 +20,15 @@ EXTENSION = Extension(
             most=200,
             check=f"{_HERE}.rowfiles:check",
         ),
+        Texts(
+            name="analysis",
+            metavar="TEXT",
+            help='an analysis that will be made, such as "income ~ age + sex": AIM measures its tables before others; may be repeated',
+            most=50,
+            check=f"{_HERE}.named:check",
+        ),
     ),
+    tables=f"{_HERE}.named:tables",
     views=(("downloads", f"{_HERE}.view:on_downloads"),),
     row_files=f"{_HERE}.rowfiles:row_files",
     row_names=r"plausible-([1-9][0-9]{0,2})\.csv",

@@ -117,6 +117,8 @@ def analyse(sets: Sets, text: str, of: str, drawn: Sequence[Codes]) -> Analysed:
         problem = "people may own several rows, which depend on each other: no interval of a population follows"
         raise InputError("of", problem, 'ask of="table"')
     codes = sets.fitted.released.codes
+    absent = asked.absent(codes)
+    left_out, asked = [asked.names[place] for place in absent], asked.without(absent)
     own = asked.estimate(codes, influence=True)
     values = np.array([_in_set(asked, one) for one in drawn])
     held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], sets.tables, asked.columns)
@@ -129,7 +131,7 @@ def analyse(sets: Sets, text: str, of: str, drawn: Sequence[Codes]) -> Analysed:
         low, high, error = ends if r2 >= LEAST else [None] * 3
         missing = () if r2 >= HOLDS else held.missing[k]
         results.append(Result(name, float(own.values[k]), low, high, error, float(found.noise[k]), r2, missing))
-    return Analysed(text, of, tuple(results), len(drawn), len(codes), tuple(_notes(asked, results, of)))
+    return Analysed(text, of, tuple(results), len(drawn), len(codes), tuple(_notes(asked, results, of, left_out)))
 
 
 def _in_set(asked: Prepared, codes: Codes) -> NDArray[np.float64]:
@@ -140,9 +142,11 @@ def _in_set(asked: Prepared, codes: Codes) -> NDArray[np.float64]:
         raise InputError("analysis", problem, "use larger groups or fewer terms") from None
 
 
-def _notes(asked: Prepared, results: Sequence[Result], of: str) -> list[str]:
-    """Return sentences on what the intervals are of, on refused results, and on numbers inside cells."""
+def _notes(asked: Prepared, results: Sequence[Result], of: str, left_out: Sequence[str]) -> list[str]:
+    """Return sentences on what the intervals are of, on terms left out, on refused results, and on numbers inside cells."""
     said = ["The intervals are of the noise alone." if of != POPULATION else "The intervals are of noise and of sampling."]
+    if left_out:
+        said.append(f"No row of the release has {', '.join(left_out)}: left out.")
     for clique in dict.fromkeys(one.missing for one in results if one.missing):
         said.append(f"No measured table holds {_relation(clique)}. To analyse it next time, name this table in the workload of the plan.")
     wide = {name: variables.width(asked.domain, name) for name in asked.columns if variables.is_numeric(asked.domain[name])}

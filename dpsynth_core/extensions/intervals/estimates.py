@@ -8,8 +8,8 @@ heteroscedasticity (White 1980).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,26 @@ class Prepared:
     domain: Domain
     _design: tuple[tuple[Cells, ...], ...]
     _compute: Compute
+
+    def absent(self, codes: NDArray[np.integer]) -> tuple[int, ...]:
+        """Return the places, among the names, of the terms of a regression that are 0 in every row.
+
+        Such a term is the indicator of a value, or a condition, that no row has; its coefficient
+        cannot be estimated.
+
+        Args:
+            codes: The cells of the rows, shape (rows, columns of the domain).
+        """
+        terms = enumerate(self._design[1:], start=1) if len(self.names) == len(self._design) > 1 else ()
+        seen = {name: np.unique(codes[:, self.domain.position(name)]) for name in self.columns}
+        return tuple(place for place, factors in terms if any(not np.nan_to_num(one.values[seen[one.column]]).any() for one in factors))
+
+    def without(self, places: Collection[int]) -> Prepared:
+        """Return a regression without the terms at these places among the names."""
+        if not places:
+            return self
+        kept = [place for place in range(len(self.names)) if place not in places]
+        return replace(self, names=tuple(self.names[k] for k in kept), _design=tuple(self._design[k] for k in kept))
 
     def estimate(self, codes: NDArray[np.integer], influence: bool = False, weights: Floats | None = None) -> Estimated:
         """Return the estimates in a set of rows.
@@ -241,12 +261,12 @@ def _regression(domain: Domain, stated: Regression) -> Prepared:
     design: list[tuple[Cells, ...]] = [(outcome,), *(factors for _, factors in terms)]
 
     def compute(x: list[Floats], p: Floats) -> tuple[Floats, Floats]:
-        return _fitted(family, x[0], np.column_stack([np.ones(len(p)), *x[1:]]), p, names)
+        return _fitted(family, x[0], np.column_stack([np.ones(len(p)), *x[1:]]), p)
 
     return _made(domain, names, design, compute)
 
 
-def _fitted(family: str, y: Floats, x: Floats, p: Floats, names: tuple[str, ...]) -> tuple[Floats, Floats]:
+def _fitted(family: str, y: Floats, x: Floats, p: Floats) -> tuple[Floats, Floats]:
     """Return the coefficients of a generalised linear model with its canonical link, by Newton's method.
 
     Args:
@@ -254,7 +274,6 @@ def _fitted(family: str, y: Floats, x: Floats, p: Floats, names: tuple[str, ...]
         y: The outcome, shape (cells,).
         x: The design, shape (cells, coefficients).
         p: The weights, which sum to 1.
-        names: Names of the coefficients.
     """
     middle = p @ x
     middle[0] = 0.0
@@ -262,7 +281,7 @@ def _fitted(family: str, y: Floats, x: Floats, p: Floats, names: tuple[str, ...]
     spread[0] = 1.0
     flat = np.flatnonzero(spread <= _LEAST * np.maximum(1.0, np.abs(middle)))
     if flat.size:
-        raise InputError(FIELD, f"{names[flat[0]]} is the same in all rows of the release", "leave it out")
+        raise InputError(FIELD, f"term {flat[0]} is the same in all rows", "leave it out")
     z = (x - middle) / spread
     beta = np.zeros(z.shape[1])
     if family == "poisson":

@@ -13,6 +13,7 @@ from dpsynth_core.foundation.content import Digest, Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zoned, public
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.document import write_csv
 from dpsynth_core.release.release import Release
 
@@ -25,6 +26,12 @@ def name(number: int) -> str:
     return f"plausible-{number}.csv"
 
 
+def number_of_sets(spec: Spec) -> int:
+    """Return how many sets of rows a spec asks for; 0 if none."""
+    stated = spec.extensions.get(SETTING, 0)
+    return stated if isinstance(stated, int) else 0
+
+
 def check(plan: Plan) -> None:
     """Raise InputError if a plan cannot have sets of rows.
 
@@ -32,7 +39,7 @@ def check(plan: Plan) -> None:
         plan: The plan, whose spec asks for them.
     """
     check_plan(plan, SETTING)
-    rows, sets = plan.spec.output.rows or 0, plan.spec.extensions[SETTING]
+    rows, sets = plan.spec.output.rows or 0, number_of_sets(plan.spec)
     if rows * sets > MOST_ROWS:
         raise InputError(SETTING, f"{sets} sets of {rows:,} rows are more than {MOST_ROWS:,} rows", "ask for fewer sets or rows")
 
@@ -48,7 +55,7 @@ def row_files(release: Release) -> dict[str, Writer]:
     """
     if release.row_seed is None:  # an interrupted run
         return {}
-    return {name(k): partial(_write, release, k) for k in range(1, release.spec.extensions[SETTING] + 1)}
+    return {name(k): partial(_write, release, k) for k in range(1, number_of_sets(release.spec) + 1)}
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
@@ -58,7 +65,7 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
         release: The release.
         rows: The files of rows, by name.
     """
-    return {PROGRAM: public(program(release.spec.extensions[SETTING]))} if name(1) in rows else {}
+    return {PROGRAM: public(program(number_of_sets(release.spec)))} if name(1) in rows else {}
 
 
 def program(sets: int) -> bytes:

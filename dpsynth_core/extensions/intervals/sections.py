@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, SETTING, name
+from dpsynth_core.extensions.intervals import named
+from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, number_of_sets
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.section import Section
 
@@ -25,26 +26,49 @@ def measured_pairs(release: Release) -> list[tuple[str, str]]:
 
 
 def sections(release: Release) -> Iterator[Section]:
-    """Yield the section; nothing for a release without rows.
+    """Yield a section about sets of rows and one about named analyses, as far as the release has them.
 
     Args:
-        release: The release, which asks for sets of rows.
+        release: The release.
     """
     if release.row_seed is None:
         return
-    sets, pairs = release.spec.extensions[SETTING], measured_pairs(release)
+    if number_of_sets(release.spec):
+        yield _of_sets(release)
+    if named.texts(release.plan):
+        yield _of_named(release)
+
+
+def _of_sets(release: Release) -> Section:
+    sets, pairs = number_of_sets(release.spec), measured_pairs(release)
     every = len(release.domain) * (len(release.domain) - 1) // 2
-    named = ", ".join(f"{one} x {other}" for one, other in pairs[:MOST_NAMED])
+    listed = ", ".join(f"{one} x {other}" for one, other in pairs[:MOST_NAMED])
     more = f" and {len(pairs) - MOST_NAMED:,} more" if len(pairs) > MOST_NAMED else ""
-    listed = f": {named}{more}." if pairs else "."
-    yield Section(
+    return Section(
         "plausible",
         "Standard errors of analyses",
         READING,
         (
             f"{name(1)} to {name(sets)} are {sets:,} sets of rows. Analyse each, and combine the results with {PROGRAM} or dps.pool.",
-            f"Of the {every:,} pairs of columns, {len(pairs):,} were measured over all their cells{listed}",
+            f"Of the {every:,} pairs of columns, {len(pairs):,} were measured over all their cells{f': {listed}{more}.' if pairs else '.'}",
             "Intervals hold for analyses of measured tables. They do not hold for relations that no measured table has.",
             "Do not test on synthetic.csv alone: its standard errors leave out the noise, and find relations that are not there.",
+        ),
+    )
+
+
+def _of_named(release: Release) -> Section:
+    measured = {one.clique: one.deviation for one in reversed(release.measurements) if not one.groups}
+    return Section(
+        "named-analyses",
+        "Analyses named before the run",
+        "AIM measured the tables of these analyses before any others, whatever it found.",
+        (
+            *named.texts(release.plan),
+            *(
+                f"The table {' x '.join(clique)} has noise with a standard deviation of {measured[clique]:,.1f} in each cell."
+                for clique in release.plan.workload.first
+                if clique in measured
+            ),
         ),
     )

@@ -175,8 +175,9 @@ class Aim(AimParameters):
         """Run Algorithm 2, with a division of the budget between columns that depends on the noise.
 
         Columns get more where noise is large relative to the number of people, and if the workload
-        has few tables, these are measured before any round (`_planned`). The steps are yielded, and
-        the state is returned (by `yield from`).
+        has few tables, these are measured before any round (`_planned`); tables that the workload
+        wants first are, whatever their noise. The steps are yielded, and the state is returned (by
+        `yield from`).
         """
         every, domain = workload.aim_weights(), kernel.domain
         weights = {r: every[r] for r in domain.unpublished(every)}
@@ -208,18 +209,23 @@ class Aim(AimParameters):
         noise = aim_strategies.mean_noise(each)
         loud = {m.clique[0] for m, is_loud in zip(_cells_of(measurements), aim_strategies.loud(each), strict=True) if is_loud}
         parts = divided(aim_strategies.halves_equal(shares), levels) if loud else parts
-        if spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
+        if not workload.first and spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
             yield from spend(self.share_beside(noise, LARGE_GAP))
             gap = self._gap(kernel, weights, [m for m in measurements if not m.groups], noise)
-        for share in self.shares_for_columns(spent, noise, gap):
+        for share in (spent,) if workload.first else self.shares_for_columns(spent, noise, gap):
             yield from spend(share)
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
         asked = domain.unpublished(r for r in workload.weights if len(r) > 1)
-        seen = {r: workload.weights[r] for r in asked if loud.isdisjoint(r)}
-        rho = PLANNED * kernel.rho_left * len(seen) / max(1, len(asked))  # rounds keep the part of the others
-        start.measurements.extend((yield from _measured(start.kernel, self._planned(start, seen, rho, gap), rho)))
+        if first := domain.unpublished(workload.first):
+            rho = aim_strategies.share_first(workload) * kernel.rho_left
+            planned: Mapping[Clique, float] = self.strategies.divide(domain, {r: workload.weights[r] for r in first})
+        else:
+            seen = {r: workload.weights[r] for r in asked if loud.isdisjoint(r)}
+            rho = PLANNED * kernel.rho_left * len(seen) / max(1, len(asked))  # rounds keep the part of the others
+            planned = self._planned(start, seen, rho, gap)
+        start.measurements.extend((yield from _measured(start.kernel, planned, rho)))
         return start
 
     def _gap(self, kernel: Kernel, tables: Iterable[Clique], columns: Sequence[Measurement], noise: float) -> float:

@@ -19,7 +19,7 @@ from dpsynth_core.mechanisms.graphical.dependence import AT_MOST, noise_in
 from dpsynth_core.mechanisms.graphical.grouping import pay
 from dpsynth_core.mechanisms.graphical.levels import Levels, levels_of, without_levels
 from dpsynth_core.mechanisms.graphical.models import COLUMNS_SMOOTHED, FITS_CHOSEN, ROUGH, WEIGHTS_KEPT
-from dpsynth_core.mechanisms.mechanism import AT_LEAST, CHOOSING, CHOSEN, COUNTING, DEPENDENCE, LEFT, SINGLE, Card, Split, printed
+from dpsynth_core.mechanisms.mechanism import ASKED, AT_LEAST, CHOOSING, CHOSEN, COUNTING, DEPENDENCE, LEFT, SINGLE, Card, Split, printed
 from dpsynth_core.mechanisms.parameters import real, whole
 from dpsynth_core.mechanisms.rounds import ANNEALING, TOTAL_SHARE, Division, equal_shares, least_error_shares
 from dpsynth_core.privacy.accountant import GDP, ZCDP
@@ -46,10 +46,19 @@ HIDDEN_TABLE = 0.2
 """The share of the people that noise puts in a wrong cell of a table that it hides: half of them is the most that there can be."""
 FEW, PLANNED = 15, 0.9
 """At most so many tables are measured at once, for this share of what columns leave."""
+FIRST = 0.5
+"""Tables that are wanted first get this share of what columns leave, where the workload has others beside them; else `PLANNED`."""
 MEASURED_FOR_ONE_MORE = 10
 """A round measures one table for each so many that were measured before it, columns included, and one at least."""
 
 Weights = Mapping[Clique, float]
+
+
+def share_first(workload: Workload) -> float:
+    """Return the share of what columns leave for the tables that the workload wants first; 0 if it wants none."""
+    first = {*workload.domain.unpublished(workload.first)}
+    others = any(len(r) > 1 and r not in first for r in workload.domain.unpublished(workload.weights))
+    return 0.0 if not first else FIRST if others else PLANNED
 
 
 def mean_noise(columns: Sequence[float]) -> float:
@@ -297,11 +306,13 @@ class AimParameters:
         if first == 1.0:
             return ((SINGLE, 1.0),)
         first *= share
-        pairs = any(len(r) == 2 for r in workload.domain.unpublished(every))
+        pairs = not workload.first and any(len(r) == 2 for r in workload.domain.unpublished(every))
         asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
-        left = 1 - first - asked - counting
+        wanted = share_first(workload) * (1 - first - counting)
+        left = 1 - first - asked - counting - wanted
         single, chosen = (SINGLE, CHOSEN) if self.column_noise == NO_MORE else (AT_LEAST, LEFT)
-        parts = ((COUNTING, counting), (single, first), (DEPENDENCE, asked), (CHOOSING, (1 - share) * left), (chosen, share * left))
+        before = ((COUNTING, counting), (single, first), (DEPENDENCE, asked), (ASKED, wanted))
+        parts = (*before, (CHOOSING, (1 - share) * left), (chosen, share * left))
         return tuple((part, share) for part, share in parts if share)
 
 
