@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { NOTHING, IO_ERROR, FULL, PARTIAL, KILL };
+enum { NOTHING, IO_ERROR, FULL, PARTIAL, KILL, DONE, NO_LOCK }; /* DONE: it is done, and an error is the answer */
 
 static char root[PATH_MAX];
 static long seen, fails_at, allocated, no_memory_at;
@@ -56,6 +57,7 @@ static int of(int fd, char *whole) {
 }
 /* What is to become of this call. */
 static int fate(void) {
+    if (how == NO_LOCK) return NOTHING;
     long number = __atomic_add_fetch(&seen, 1, __ATOMIC_SEQ_CST);
     if (!fails_at || number < fails_at || (number > fails_at && !for_good)) return NOTHING;
     if (how == KILL) kill(getpid(), SIGKILL);
@@ -80,14 +82,14 @@ static ssize_t written(int fd, const void *bytes, size_t length, long place, int
     ssize_t done;
     int guarded = of(fd, whole), why = guarded ? fate() : NOTHING;
     if (why == PARTIAL && length > 1) length /= 2;
-    else if (why) return refused(why);
+    else if (why && why != DONE) return refused(why);
     if (guarded && !positioned) {
         place = lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR);
         done = syscall(SYS_write, fd, bytes, length);
     } else done = positioned ? syscall(SYS_pwrite64, fd, bytes, length, place) : syscall(SYS_write, fd, bytes, length);
     if (done < 0) return -1;
     if (guarded) note('w', inode_of(fd), place, bytes, done, "", "");
-    return done;
+    return why == DONE ? refused(why) : done;
 }
 ssize_t write(int fd, const void *bytes, size_t length) { return written(fd, bytes, length, 0, 0); }
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t place) { return written(fd, bytes, length, place, 1); }
@@ -124,35 +126,35 @@ ssize_t copy_file_range(int from, off64_t *a, int to, off64_t *b, size_t length,
 static int synced(int fd, long call) {
     char whole[PATH_MAX];
     int guarded = of(fd, whole), why = guarded ? fate() : NOTHING;
-    if (why) return refused(why);
+    if (why && why != DONE) return refused(why);
     if (syscall(call, fd)) return -1;
     if (guarded) note('s', inode_of(fd), 0, "", 0, whole, "");
-    return 0;
+    return why ? refused(why) : 0;
 }
 int fsync(int fd) { return synced(fd, SYS_fsync); }
 int fdatasync(int fd) { return synced(fd, SYS_fdatasync); }
 static int shortened(int fd, off_t length) {
     char whole[PATH_MAX];
     int guarded = of(fd, whole), why = guarded ? fate() : NOTHING;
-    if (why) return refused(why);
+    if (why && why != DONE) return refused(why);
     if (syscall(SYS_ftruncate, fd, length)) return -1;
     if (guarded) note('t', inode_of(fd), length, "", 0, "", "");
-    return 0;
+    return why ? refused(why) : 0;
 }
 int ftruncate(int fd, off_t length) { return shortened(fd, length); }
 int ftruncate64(int fd, off64_t length) { return shortened(fd, length); }
 
 static int opened(int at, const char *path, int flags, mode_t mode) {
     char whole[PATH_MAX];
-    int changes = flags & (O_CREAT | O_TRUNC) && (at == AT_FDCWD || path[0] == '/') && below(path, whole), made = 0;
+    int changes = flags & (O_CREAT | O_TRUNC) && (at == AT_FDCWD || path[0] == '/') && below(path, whole), made = 0, why = NOTHING;
     if (changes) {
-        int why;
         made = access(whole, F_OK) != 0;
-        if ((made || flags & O_TRUNC) && (why = fate())) return refused(why);
+        if ((made || flags & O_TRUNC) && (why = fate()) && why != DONE) return refused(why);
     }
     int fd = syscall(SYS_openat, at, path, flags, mode);
     if (fd >= 0 && changes && made) note('c', inode_of(fd), 0, "", 0, whole, "");
     else if (fd >= 0 && changes && flags & O_TRUNC) note('t', inode_of(fd), 0, "", 0, "", "");
+    if (fd >= 0 && why == DONE) { syscall(SYS_close, fd); return refused(why); }
     return fd;
 }
 #define MODE mode_t mode = 0; if (flags & (O_CREAT | O_TMPFILE)) { va_list more; va_start(more, flags); mode = va_arg(more, int); va_end(more); }
@@ -166,12 +168,12 @@ static int named(char what, const char *from, const char *to, int (*act)(const c
     char one[PATH_MAX] = "", other[PATH_MAX] = "";
     struct stat about = { 0 };
     int guarded = below(from, one) | (to && below(to, other)), why = guarded ? fate() : NOTHING;
-    if (why) return refused(why);
+    if (why && why != DONE) return refused(why);
     if (guarded) lstat(one, &about);
     if (act(from, to)) return -1;
     if (guarded && what == 'm') lstat(one, &about);
     if (guarded) note(what, about.st_ino, 0, "", 0, one, other);
-    return 0;
+    return why ? refused(why) : 0;
 }
 static mode_t made_with;
 static int do_rename(const char *a, const char *b) { return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 0); }
@@ -184,6 +186,31 @@ int link(const char *from, const char *to) { return named('l', from, to, do_link
 int unlink(const char *path) { return named('u', path, NULL, do_unlink); }
 int rmdir(const char *path) { return named('d', path, NULL, do_rmdir); }
 int mkdir(const char *path, mode_t mode) { made_with = mode; return named('m', path, NULL, do_mkdir); }
+
+/* Locks, which a file system of another machine may not have, or lose: with NO_LOCK they alone are counted, and fail. */
+static int unlockable(int fd) {
+    char whole[PATH_MAX];
+    if (!of(fd, whole)) return 0;
+    if (how == NO_LOCK) {
+        long number = __atomic_add_fetch(&seen, 1, __ATOMIC_SEQ_CST);
+        if (!fails_at || number < fails_at || (number > fails_at && !for_good)) return 0;
+        errno = ENOLCK;
+        return 1;
+    }
+    return 0;
+}
+int flock(int fd, int operation) {
+    if (!(operation & LOCK_UN) && unlockable(fd)) return -1;
+    return syscall(SYS_flock, fd, operation);
+}
+static int controlled(int fd, int command, void *given) {
+    int locks = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+    if (locks && ((struct flock *)given)->l_type != F_UNLCK && unlockable(fd)) return -1;
+    return syscall(SYS_fcntl, fd, command, given);
+}
+#define GIVEN va_list more; va_start(more, command); void *given = va_arg(more, void *); va_end(more);
+int fcntl(int fd, int command, ...) { GIVEN return controlled(fd, command, given); }
+int fcntl64(int fd, int command, ...) { GIVEN return controlled(fd, command, given); }
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 static int no_memory(void) {

@@ -3,7 +3,8 @@
 Four commands work on books of their own: a run, `recover`, `ledger restore` and the wizard's worker. A library between them and the C
 library (`failing_calls.c`, built by the compiler of this machine) counts every write, fsync, rename, link, new file, new folder and
 deletion below their folder, and lets one of them fail: with an input/output error, on a full disk (once, or from then on), halfway through
-a write, or by the death of the process. Other tries let one allocation of memory fail, at a place drawn at random. Then the books are
+a write, or by the death of the process. A file system of another machine fails in two more ways: a call is done and its answer is lost, and
+locks are refused, one or all from one on. Other tries let one allocation of memory fail, at a place drawn at random. Then the books are
 examined.
 
 Undercharged: an answer of the kernel is on disk, or was, and the ledger holds less than the charge of a run that nothing disturbs. Lost:
@@ -30,7 +31,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,14 +77,20 @@ class Fault:
     memory_at: int = 0
 
 
+LOST, LOCKS = 5, 6
+"""How a call is done and fails all the same, and how only calls that lock are counted, and fail."""
 FAULTS = {
     "input/output error": Fault(1),
     "disk full once": Fault(2),
     "disk full from then on": Fault(2, for_good=True),
     "half a write": Fault(3),
     "death": Fault(4),
+    "done, answer lost": Fault(LOST),
+    "a lock refused": Fault(LOCKS),
+    "locks refused from then on": Fault(LOCKS, for_good=True),
 }
 NO_MEMORY = "no memory"
+ALL_FAULTS = (*FAULTS, NO_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -177,8 +184,9 @@ def _submit() -> int:
     return 0
 
 
-def forked(place: Path, act: Callable[[], int], fault: Fault = Fault()) -> Ended:
-    """Do it in a process of its own, in this folder, whose `home` is its DPSYNTH_HOME. What it did to files is in `trace` beside that."""
+def forked(place: Path, act: Callable[[], int], fault: Fault = Fault(), killed: Callable[[int], object] = lambda _: None) -> Ended:
+    """Do it in a process of its own, in this folder, whose `home` is its DPSYNTH_HOME. What it did to files is in `trace` beside that.
+    killed: what is done to the process meanwhile."""
     said, counted, loaded = (place.parent / name for name in ("said", "counted", "loaded"))
     counted.unlink(missing_ok=True)
     loaded.unlink(missing_ok=True)
@@ -186,6 +194,7 @@ def forked(place: Path, act: Callable[[], int], fault: Fault = Fault()) -> Ended
         with suppress(BaseException):
             _child(place, act, fault, said, counted, loaded)
         os._exit(1)
+    killed(child)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if fault == Fault() and loaded.exists():
         _load(loaded.read_text().split())
@@ -358,15 +367,25 @@ def _recovered(subject: str, least: int) -> list[str]:
 # All of it
 
 
-def cases(sizes: Mapping[str, tuple[int, int]], seed: int) -> Iterator[tuple[str, str, Fault]]:
-    """Each call of each command with each fault and as many allocations, in an order of chance; then all again. sizes: calls and
-    allocations of each."""
+@dataclass(frozen=True)
+class Size:
+    """What an undisturbed command comes to."""
+
+    calls: int
+    allocations: int
+    locks: int
+
+
+def cases(sizes: Mapping[str, Size], seed: int, names: Sequence[str]) -> Iterator[tuple[str, str, Fault]]:
+    """Each call of each command with each of these faults and as many allocations, in an order of chance; then all again."""
     choose = random.Random(seed)
     while True:
         once = list[tuple[str, str, Fault]]()
-        for subject, (calls, allocations) in sizes.items():
-            once += [(subject, name, replace(fault, at=at)) for name, fault in FAULTS.items() for at in range(1, calls + 1)]
-            once += [(subject, NO_MEMORY, Fault(memory_at=choose.randint(1, allocations))) for _ in range(max(200, calls))]
+        for subject, size in sizes.items():
+            for name, fault in FAULTS.items():
+                once += [(subject, name, replace(fault, at=at + 1)) for at in range(size.locks if fault.how == LOCKS else size.calls)]
+            once += [(subject, NO_MEMORY, Fault(memory_at=choose.randint(1, size.allocations))) for _ in range(max(200, size.calls))]
+        once = [one for one in once if one[1] in names]
         choose.shuffle(once)
         yield from once
 
@@ -414,13 +433,13 @@ def preload() -> None:
 
 
 def main() -> int:
-    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    options = record.parser(__doc__, {"faults": ALL_FAULTS}, times=1000, seconds=0.0, seed=0, faults=ALL_FAULTS).parse_args()
     preload()
     tally, findings = Counter[tuple[str, str, str]](), list[str]()
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
         prepared: dict[str, Path] = {}
         due: dict[str, Due] = {}
-        sizes: dict[str, tuple[int, int]] = {}
+        sizes: dict[str, Size] = {}
         for subject in SUBJECTS:
             place = prepared[subject] = Path(folder, subject.replace(" ", "-"), "prepared")
             place.mkdir(parents=True)
@@ -429,8 +448,11 @@ def main() -> int:
                 trial = Path(shutil.copytree(place, place.parent / "hurt"))
                 ended, _, due[subject] = undisturbed(subject, place, trial)
                 shutil.rmtree(trial)
-            sizes[subject] = (ended.calls, ended.allocations)
-        for number, (subject, name, fault) in zip(record.numbers(options.times, options.seconds), cases(sizes, options.seed)):  # noqa: B905
+            trial = Path(shutil.copytree(place, place.parent / "hurt"))
+            sizes[subject] = Size(ended.calls, ended.allocations, forked(trial, SUBJECTS[subject], Fault(LOCKS)).calls)
+            shutil.rmtree(trial)
+        tried = cases(sizes, options.seed, options.faults)
+        for number, (subject, name, fault) in zip(record.numbers(options.times, options.seconds), tried):  # noqa: B905
             went_on, wrong = disturbed(subject, name, fault, prepared[subject], due[subject])
             tally[subject, name, "tried"] += 1
             tally[subject, name, "went on"] += went_on
@@ -444,14 +466,14 @@ def main() -> int:
     return 1 if findings else 0
 
 
-def keep(place: Path, seed: int, sizes: Mapping[str, tuple[int, int]], tally: Counter[tuple[str, str, str]], findings: list[str]) -> None:
+def keep(place: Path, seed: int, sizes: Mapping[str, Size], tally: Counter[tuple[str, str, str]], findings: list[str]) -> None:
     """In the record, beside what other seeds came to."""
-    calls, counted = {subject: calls for subject, (calls, _) in sizes.items()}, [[*key, number] for key, number in sorted(tally.items())]
+    calls, counted = {subject: size.calls for subject, size in sizes.items()}, [[*key, number] for key, number in sorted(tally.items())]
     run = record.machine() | {"seed": seed, "calls": calls, "tally": counted, "findings": findings}
     runs, total = record.instead(record.earlier(place), run, "seed"), Counter[tuple[str, ...]]()
     for one in runs:
         total.update({tuple(key): number for *key, number in one["tally"]})
-    faults = [(subject, name) for subject in SUBJECTS for name in (*FAULTS, NO_MEMORY)]
+    faults = [(subject, name) for subject in SUBJECTS for name in ALL_FAULTS]
     rows: list[list[Any]] = [[subject, name, *(total[subject, name, end] for end in RESULTS)] for subject, name in faults]
     all_calls = ", ".join(f"{subject} {calls}" for subject, calls in calls.items())
     rows.append(["**all**", f"calls: {all_calls}", *(sum(row[at] for row in rows) for at in range(2, 2 + len(RESULTS)))])

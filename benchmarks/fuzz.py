@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks import record
 
@@ -68,10 +69,17 @@ def main() -> int:
     place, rows = options.results / "fuzz", []
     runs = record.earlier(place)
     for target in options.targets or TARGETS:
-        runs = record.instead(runs, fuzzed(target, options.seconds, options.times, options.seed, options.found), "target")
-        rows = [[run["target"], f"{run['tries']:,}", run["seconds"], "; ".join(run["wrong"]) or "none"] for run in runs]
+        run = fuzzed(target, options.seconds, options.times, options.seed, options.found)
+        runs = record.instead(runs, run, "target", "seed")  # beside what other seeds came to
+        rows = [_row(name, [one for one in runs if one["target"] == name]) for name in dict.fromkeys(one["target"] for one in runs)]
         record.write(place, runs, record.table(("reader", "tries", "seconds", "broken promises"), rows))
     return 1 if any(run["wrong"] for run in runs) else 0
+
+
+def _row(target: str, runs: list[dict[str, Any]]) -> list[object]:
+    """Of the table, with what all seeds came to."""
+    wrong = [one for run in runs for one in run["wrong"]]
+    return [target, f"{sum(run['tries'] for run in runs):,}", sum(run["seconds"] for run in runs), "; ".join(wrong) or "none"]
 
 
 def fuzzed(target: str, seconds: int, times: int, seed: int, found: Path) -> dict[str, object]:

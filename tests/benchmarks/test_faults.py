@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not (shutil.which("cc") or shutil.which("gcc")),
 
 
 @pytest.mark.slow  # each makes releases
-@pytest.mark.parametrize("program", ["failing_calls", "power_cuts"])
+@pytest.mark.parametrize("program", ["failing_calls", "power_cuts", "kills"])
 def test_the_program_finds_nothing_and_reaches_writes_and_syncs(program: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", program, "--times", "8", "--results", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10 * SECONDS)
@@ -29,6 +29,20 @@ def test_the_program_finds_nothing_and_reaches_writes_and_syncs(program: str, tm
     if program == "failing_calls":
         calls = json.loads((tmp_path / f"{program}.json").read_text())[0]["calls"]
         assert calls["run"] > 250, "names alone are 80: writes or syncs are not counted"
+
+
+@pytest.mark.slow
+def test_locks_are_counted_and_refused_alone_as_on_a_file_system_of_another_machine(tmp_path: Path) -> None:
+    """SQLite's and our own."""
+    fault = "locks refused from then on"
+    command = [sys.executable, "-m", "benchmarks", "failing_calls", "--times", "8", "--results", str(tmp_path), "--faults", fault]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=10 * SECONDS)
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((tmp_path / "failing_calls.json").read_text())[0]
+    assert {name for _, name, _, _ in kept["tally"]} == {fault}
+    tried, went_on = (sum(number for _, _, what, number in kept["tally"] if what == end) for end in ("tried", "went on"))
+    assert tried == 8
+    assert went_on < tried, "where nothing can be locked, nothing is charged"
 
 
 def states(tmp_path: Path, *steps: Step, kind: str = "ext4", name: str = "a") -> set[bytes | None]:
