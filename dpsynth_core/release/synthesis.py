@@ -207,6 +207,10 @@ def open_source(plan: Plan) -> MarginalSource:
     """
     if plan.link is None or plan.spec.members is None:
         return _records(plan.spec, plan.domain)
+    if plan.spec.data.standin is not None:
+        from dpsynth_core.release import linked_stand_in  # loaded for invented households alone
+
+        return linked_stand_in.opened(plan.link, plan.spec.data.standin)
     key = str(plan.spec.unit.person_column)
     return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key)
 

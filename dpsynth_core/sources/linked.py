@@ -50,6 +50,13 @@ class LinkedSource:
             records.check_columns(domain)
         self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
 
+    @classmethod
+    def of_codes(cls, link: Link, households: Codes, sizes: NDArray[np.int64], members: Codes) -> LinkedSource:
+        """Return a source of invented households, which are given as codes (`Link.records`). Nothing can encode them anew (`over`)."""
+        made = cls.__new__(cls)
+        made.domain, made._link, made._pairs = link.domain, link, list(link.records(households, sizes, members))
+        return made
+
     def over(self, domain: Domain) -> LinkedSource:
         """Return a source of the same tables, with household columns encoded in another domain."""
         other = copy(self)

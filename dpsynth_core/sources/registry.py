@@ -79,19 +79,21 @@ class TableKind:
 
 
 LINKED_DEMO = ("demo-households", "demo-members")
+LINKED_STANDIN = ("standin", "standin")
 """The kinds of two linked tables that are invented, which go with each other alone."""
 
 
 def can_be_linked(first: str, second: str) -> bool:
     """Return whether tables of these kinds can be linked as households and their members.
 
-    They can if each is in files or in memory, or if both are the invented ones of `LINKED_DEMO`.
+    They can if each is in files or in memory, or if both are the invented ones of `LINKED_DEMO` or `LINKED_STANDIN`.
 
     Args:
         first: The kind of the table of households.
         second: The kind of the table of members.
     """
-    return (first, second) == LINKED_DEMO or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
+    invented = (first, second) in (LINKED_DEMO, LINKED_STANDIN)
+    return invented or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
 
 
 def _file_columns(section: Section) -> pa.Schema:

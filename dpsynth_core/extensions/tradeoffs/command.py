@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--mechanisms", metavar="LIST", help="names, separated by commas (default: aim,mst,independent)")
     parser.add_argument("--epsilons", metavar="LIST", help="of the whole plan, separated by commas (default: 0.1,0.3,1,3,10)")
     parser.add_argument("--repeats", metavar="N", default="1", help="of each setting, with other noise (default: %(default)s)")
-    parser.add_argument("--rows", metavar="N", default="10000", help="invented people (default: %(default)s)")
+    parser.add_argument("--rows", metavar="N", default="10000", help="invented people, or households (default: %(default)s)")
     how = "how strongly their columns depend on each other, 0 to 1 (default: weak, medium and strong: 0.25, 0.5, 0.75)"
     parser.add_argument("--strength", metavar="SHARE", help=how)
     vary = "a setting of one of the mechanisms, each of whose values is tried, such as aim.max_size_mb=1,10,80"
@@ -84,6 +84,7 @@ def _sweep(options: argparse.Namespace, plan: Spec) -> Sweep:
     """
     from dpsynth_core.extensions.tradeoffs import values
     from dpsynth_core.extensions.tradeoffs.sweep import EPSILONS, MECHANISMS, STANDIN, STRENGTHS, Sweep, on_stand_in
+    from dpsynth_core.mechanisms.registry import LINKED
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.vocabulary.domain import Domain
 
@@ -91,7 +92,8 @@ def _sweep(options: argparse.Namespace, plan: Spec) -> Sweep:
     if rows is None or repeats is None:
         raise InputError("--rows" if rows is None else "--repeats", "it is no whole number", "give one, such as 1000")
     strengths = STRENGTHS if options.strength is None else _numbers("--strength", options.strength)
-    names = MECHANISMS if options.mechanisms is None else tuple(name.strip() for name in options.mechanisms.split(","))
+    usual = MECHANISMS if plan.members is None else (LINKED.name,)
+    names = usual if options.mechanisms is None else tuple(name.strip() for name in options.mechanisms.split(","))
     epsilons = EPSILONS if options.epsilons is None else tuple(sorted(_numbers("--epsilons", options.epsilons)))
     made = Plan.of(plan)  # of its own table, where values may be learnt
     base = on_stand_in(plan, rows, strengths[len(strengths) // 2])

@@ -23,7 +23,7 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.mechanisms.parameters import Parameter, parameters, read
 from dpsynth_core.planning import weakness
 from dpsynth_core.planning.plan import Plan, Shares, budgeted, looked_into
-from dpsynth_core.planning.spec import STANDIN, BudgetSpec, DataSpec, MechanismSpec, OutputSpec, Spec, StandinSpec
+from dpsynth_core.planning.spec import STANDIN, BudgetSpec, DataSpec, MechanismSpec, MembersSpec, OutputSpec, Spec, StandinSpec
 from dpsynth_core.privacy import meaning
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.sources import standins
@@ -124,19 +124,21 @@ def usual_values(parameter: Parameter) -> list[float]:
 def on_stand_in(plan: Spec, rows: int = ROWS, strength: float = STRENGTHS[1]) -> Spec:
     """Return a plan with invented people in place of its table, without all that is about the table.
 
+    Of two linked tables, both are invented.
+
     Args:
         plan: The plan.
-        rows: Number of rows.
+        rows: Number of rows, or of households.
         strength: How strongly their columns depend on each other, 0 to 1.
 
     Raises:
-        InputError: The plan has two linked tables, or a number is out of range.
+        InputError: A number is out of range.
     """
-    if plan.members is not None:
-        raise InputError("members", "two linked tables cannot be tried out yet", "try a plan of one table")
     standins.check(rows, strength)
     data = DataSpec(kind=STANDIN, standin=StandinSpec(rows=rows, strength=strength))
-    return plan.model_copy(update={"data": data, "public": None, "looks": None, "output": OutputSpec()})
+    of = plan.members
+    members = None if of is None else MembersSpec(kind=STANDIN, domain=of.domain, rules=of.rules)
+    return plan.model_copy(update={"data": data, "members": members, "public": None, "looks": None, "output": OutputSpec()})
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,10 @@ class Sweep:
                 raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
         self._check_strengths()
         self._check_values()
-        for name in self.mechanisms:
+        if self.base.members is not None and self.mechanisms != (registry.LINKED.name,):
+            problem, remedy = "two linked tables have a mechanism of their own", f"name {registry.LINKED.name!r} alone"
+            raise InputError(f"{_FIELD}.mechanisms", problem, remedy)
+        for name in self.mechanisms if self.base.members is None else ():
             registry.get(name)
         if self.swept is not None and self.swept.mechanism not in self.mechanisms:
             raise InputError(f"{_FIELD}.setting", f"{self.swept.mechanism} is not tried", "try it, or vary a setting of another mechanism")
@@ -250,7 +255,12 @@ class Sweep:
         Raises:
             InputError: The plan is invalid.
         """
-        return Plan.of(self._known).workload
+        return self._whole.workload
+
+    @cached_property
+    def _whole(self) -> Plan:
+        """The plan, with values in place of those to be learnt. Raises InputError if it is invalid."""
+        return Plan.of(self._known)
 
     @cached_property
     def _known(self) -> Spec:
@@ -356,8 +366,9 @@ class Sweep:
             epsilon: Epsilon of the whole plan.
         """
         whole = self.base.budget.model_copy(update={"epsilon": epsilon})
-        into = looked_into(chosen, self._planned, PRIVATE)  # as the plan will, whichever table is tried on
-        shares = budgeted(chosen, whole, self._planned.unknown, self.base.claims, into)
+        asked = self._planned if self.base.members is None else self._whole.domain
+        into = looked_into(chosen, asked, PRIVATE)  # as the plan will, whichever table is tried on
+        shares = budgeted(chosen, whole, asked.unknown, self.base.claims, into)
         rest = {name: rho for name, rho in shares.aside if name != CERTIFICATE.name}
         if not rest:
             return whole
@@ -369,6 +380,8 @@ class Sweep:
 
     def _mechanism(self, name: str, value: float | None = None) -> Mechanism:
         """Return the mechanism with its settings for trials, without or with a value of the swept one."""
+        if self._whole.link is not None:
+            return registry.linked(self._whole.link)
         return registry.configured(registry.get(name), self.settings(name, value))
 
     def settings(self, name: str, value: float | None = None) -> dict[str, Any]:

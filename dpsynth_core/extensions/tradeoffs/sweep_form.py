@@ -69,6 +69,8 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
     None stands for a text that is not valid.
     """
     people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
+    if name == "mechanisms" and document.is_linked(draft):
+        return [registry.LINKED.name]
     defaults = {
         "table": STANDIN,
         "rows": min(people or ROWS, MOST_ROWS),
@@ -102,8 +104,11 @@ def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
     They must publish tables. One that needs a public table is offered only for trials on the
     private table of a project that has a public table, and one whose oracle needs to know all
-    values only where none are to be learnt. The draft must have a workload and a budget.
+    values only where none are to be learnt. Two linked tables have one mechanism. The draft must
+    have a workload and a budget.
     """
+    if document.is_linked(draft):
+        return (registry.LINKED.name,)
     workload, learns = document.workload(draft), bool(document.domain(draft).unknown)
     informed = chosen_table(draft) == PRIVATE and bool(draft.get("public"))
 
@@ -123,13 +128,11 @@ def titles(draft: Mapping[str, Any]) -> dict[str, str]:
     The title of the plan's own mechanism reflects its settings.
     """
     own = document.mechanism(draft)
-    return {name: own.card.title if name == own.card.name else registry.get(name).card.title for name in offered(draft)}
+    return {name: own.card.title if name == own.card.name else registry.title(name) for name in offered(draft)}
 
 
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
     """Return the first step that must be finished before a sweep, with its error; None if a sweep can start."""
-    if document.is_linked(draft):
-        return "mechanism", InputError("second table", "two linked tables cannot be tried out yet", "go on to the Mechanism page")
     for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
         try:
             check(draft)
@@ -140,7 +143,7 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
 
 def settings(draft: Mapping[str, Any]) -> dict[str, Parameter]:
     """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"."""
-    chosen = [name for name in offered(draft) if name in note(draft, "mechanisms")]
+    chosen = [name for name in offered(draft) if name in note(draft, "mechanisms") and not document.is_linked(draft)]
     return {f"{name}.{one.name}": one for name in chosen for one in sweepable(name)}
 
 
@@ -199,12 +202,16 @@ def sweep_of(draft: Mapping[str, Any], name: str, released: Domain | None = None
 def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
     if table == PRIVATE:
         return document.spec(draft, name)
-    fields = {key: value for key, value in draft.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}
+    stated = document.decided(draft)
+    fields = {key: value for key, value in stated.items() if key not in ("wizard", "public", "data", "domain_origin", "output")}
     fields["population"] = str(fields.get("population", "")).strip() or "stand-in"
     if table == STANDIN:
         strength = note(draft, "strength")
         one = STRENGTHS[len(STRENGTHS) // 2] if strength == RANGE else strength
         fields["data"] = {"kind": STANDIN, "standin": {"rows": note(draft, "rows"), "strength": one}}
+        if document.is_linked(draft):
+            of = draft["members"]
+            fields["members"] = {"kind": STANDIN, "domain": of["domain"], "rules": of.get("rules", [])}
     elif project_table.is_simulated(draft):
         fields["data"] = draft["data"]
     else:
@@ -282,6 +289,7 @@ _ABOUT = {
     PUBLIC: "Nothing is spent: errors on a public table are exact and public.",
     PRIVATE: "Every trial is charged, and its true errors are for your eyes only. No trial can ever be released.",
 }
+OF_HOUSEHOLDS = "Of two linked tables, errors are shares of households, and both tables are tried together."
 _SWEEP, _CHECKED = "sweep", "_tradeoffs_checked"
 _AT_ONCE = 10_000
 """Sweeps with at most this many tables over all settings are planned at once."""
@@ -323,7 +331,7 @@ def _table(project: Current) -> None:
             help = "Your table is not read. With “weak to strong”, the band around a curve shows how much depends on this."
             title, options = "How strongly are its columns related?", list(_STRENGTHS)
             fields.choice(title, f"{NOTES}.strength", options, _STRENGTHS, default=RANGE, help=help)
-    st.caption(_ABOUT[table])
+    st.caption(_ABOUT[table] + (f" {OF_HOUSEHOLDS}" if document.is_linked(project.draft) else ""))
     if table == PRIVATE:
         st.warning("A choice by true errors leaks facts about the people in the table. No ledger counts that.", icon=":material/warning:")
 

@@ -232,6 +232,10 @@ def _name(stored: Stored) -> str:
 
 
 def _about(stored: Stored) -> str:
+    return _tried_on(stored) + (f" {sweep_form.OF_HOUSEHOLDS}" if stored.sweep.base.members is not None else "")
+
+
+def _tried_on(stored: Stored) -> str:
     data, strengths = stored.sweep.base.data, stored.sweep.strengths
     if data.standin is not None:
         how = f"by {min(strengths):g} to {max(strengths):g}" if strengths else f"by {data.standin.strength:g}"
@@ -478,7 +482,8 @@ def _way_on(stored: Stored, chosen: Setting) -> None:
     name, value = next(variant for variant in sweep.variants if sweep.title(*variant) == chosen.mechanism)
     label = f"Take {literal(chosen.mechanism)} at ε {chosen.epsilon:g} into the plan"
     if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="sweep_take"):
-        plan_view.choose(name, sweep.settings(name, value))
+        if sweep.base.members is None:  # two linked tables have one mechanism
+            plan_view.choose(name, sweep.settings(name, value))
         fields.store("budget.epsilon", chosen.epsilon)
         frame.go("mechanism")
 
