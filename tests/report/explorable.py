@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpsynth_core.evaluation.questions import question as asking
 from dpsynth_core.evaluation.questions.question import STATISTICS, Question
@@ -77,3 +79,35 @@ def of_means() -> Release:
     budget = {"epsilon": 1.0, "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "means": 0.05}
     domain = {"version": 1, "attributes": [*numbers, sex]}
     return bundles.run(bundles.spec(domain=domain, budget=budget, mechanism={"name": "independent"}, output={"rows": 2000, "seed": 5}))
+
+
+def generated(seed: int, folder: Path) -> Release:
+    """A release of an invented table in `folder`: numbers of several kinds, of which some lie beyond their bounds, groups, and two days in
+    order. seed: draws table, domain, epsilon and mechanism, and is the seed of the noise."""
+    rng = np.random.default_rng(seed)
+    rows, table, columns = 1500, dict[str, Any](), list[dict[str, Any]]()
+    for number in range(3):
+        low, wide, whole = int(rng.choice([-500, 0, 18, 1900])), int(rng.choice([6, 60, 5000])), bool(rng.integers(2))
+        values = low - wide / 20 + rng.gamma(2.0, wide / 5, rows)  # a few below the bounds, and a tail above them
+        cut = [{"missing": False, "other": "nearest"}, {"missing": True, "other": "nearest"}, {"missing": True, "other": True}]
+        kind = {"kind": "integer"} if whole else {"kind": "numeric", "decimals": int(rng.integers(0, 4))}
+        bins = {"bins": int(rng.choice([1, 3, 6])), **cut[int(rng.integers(3))]}
+        columns.append({"name": f"number {number}", "lower": low, "upper": low + wide, **kind, **bins})
+        told = pd.Series(np.round(values, 0 if whole else 3)).astype("Int64" if whole else float)
+        table[f"number {number}"] = told.mask(pd.Series(rng.random(rows) < 0.1)) if bins["missing"] else told
+    for number in range(2):
+        values = [f"value {i}" for i in range(int(rng.integers(2, 6)))]
+        columns.append({"name": f"group {number}", "kind": "categorical", "categories": values, "missing": False, "other": True})
+        table[f"group {number}"] = rng.choice([*values, "strange"], rows)
+    days = {"kind": "date", "lower": "2020-01-01", "upper": "2020-12-31", "missing": False, "other": "nearest"}
+    days["bins"] = int(rng.integers(2, 13))
+    came = np.datetime64("2020-01-01") + rng.integers(0, 300, rows)
+    table |= {"came": came, "went": came + rng.integers(0, 60, rows)}
+    columns += [{"name": "came", **days}, {"name": "went", **days}]
+    pd.DataFrame(table).to_csv(folder / "table.csv", index=False)
+    budget = {"epsilon": float(rng.choice([0.5, 1.0, 5.0])), "delta": 1e-9, "certificate": 0.05, "inside": 0.1, "means": 0.05}
+    more = {"mechanism": {"name": str(rng.choice(["independent", "mst", "aim"]))}, "output": {"rows": 900, "seed": seed}}
+    order = {"column": "came", "at_most": "went"}
+    domain = {"version": 1, "attributes": columns, "impossible": [order]}
+    data = {"kind": "csv", "path": str(folder / "table.csv")}
+    return bundles.run(bundles.spec(data=data, domain=domain, workload={"kind": "all", "k": 2}, budget=budget, **more))

@@ -14,16 +14,21 @@ from typing import Any
 import pytest
 
 from dpsynth_core import report
+from dpsynth_core.evaluation import wall
+from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.light import CLOSELY, ROUGHLY
+from dpsynth_core.evaluation.questions.question import Question, cell_values
 from dpsynth_core.release import document
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.answers import decimals
 from dpsynth_core.report.asking import Answer, Asked, ask
 from dpsynth_core.vocabulary.digits import rounded
-from tests.report.explorable import of_means
+from dpsynth_core.vocabulary.ranges import cut_to
+from tests.refusals import refused
+from tests.report.explorable import generated, of_means
 from tests.report.test_notebook import unpacked
 
-CUT = {"household_size": "1 … 9", "income": "0 … 60,000", "age": ""}
+CUT = {"household_size": "of values cut to 1 … 9", "income": "of values cut to 0 … 60,000", "age": ""}
 
 
 def stated(release: Release) -> Mapping[str, tuple[str, ...]]:
@@ -59,27 +64,69 @@ def printed(release: Release, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return out.getvalue()
 
 
-def test_all_places_say_the_same_number_to_the_printed_digit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = of_means()
+def assert_means_agree(release: Release, told: str) -> None:
+    """Every place that states a mean of numbers states that of release.json, to the printed digit. told: what the notebook prints."""
     parts, page = report.parts(release), {one["name"]: one for one in page_data(release)["columns"]}
-    told = printed(release, tmp_path, monkeypatch)
-    assert stated(release).keys() == CUT.keys()
     for column, (value, low, high, rows) in stated(release).items():
-        where = f"{column}, of values cut to {CUT[column]}" if CUT[column] else column
+        if cell_values(release.domain[column]) is None:
+            continue
+        cut = cut_to(release.domain[column])
+        where = f"{column}, {cut}" if cut else column
         for name in (report.REPORT, report.CARD):
             text = parts[name].value.decode().replace("\\", "")
             assert f"{where}: {rows} in the rows; {value} among the people as measured, from {low} to {high}." in text
         short = report.column_in_short(release, column)
-        cut = f", of values cut to {CUT[column]}," if CUT[column] else ""
-        assert short.startswith(f"The mean{cut} is {value} ({low} to {high} with 95%")
+        assert short.startswith(f"The mean{cut and f', {cut},'} is {value} ({low} to {high} with 95%")
         said = str(asked(release, column))
         assert f"{value} for everybody" in said
-        assert f"between {low} and {high}, with 95% confidence" in said
+        span = f"between {low} and {high}" if low != high else low
+        assert f"The true number is {span}, with 95% confidence" in said
         assert f"mean of {where}" in said
         digits = page[column]["decimals"]
         assert tuple(rounded(page[column]["mean"][name], digits) for name in ("value", "low", "high", "rows")) == (value, low, high, rows)
         assert page[column]["mean_of"].rstrip(",") == where
         assert f"mean of {where}: {value}; true: between {low} and {high}, with 95 % confidence; in the rows: {rows}\n" in told
+
+
+def test_all_places_say_the_same_number_to_the_printed_digit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = of_means()
+    assert {column: cut_to(release.domain[column]) for column in stated(release)} == CUT
+    assert_means_agree(release, printed(release, tmp_path, monkeypatch))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_places_agree_on_releases_of_drawn_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On means to the printed digit, and on shares: the page's bar is what the notebook says of the rows, and all intervals hold a number
+    in common. The mean of a day is stated in report and data card alone, and how far apart two days in order are, nowhere."""
+    release = generated(seed, tmp_path)
+    told, parts = printed(release, tmp_path, monkeypatch), report.parts(release)
+    texts = [parts[name].value.decode().replace("\\", "") for name in (report.REPORT, report.CARD)]
+    assert len([column for column in stated(release) if cell_values(release.domain[column]) is not None]) == 3
+    assert_means_agree(release, told)
+
+    said = re.search(r"“.+” in (.+): ([\d.]+)%; true: between ([\d.]+)% and ([\d.]+)%, with 95 %", told)
+    assert said is not None
+    column, *numbers = said.groups()
+    rows, low, high = (float(number) / 100 for number in numbers)
+    bars = wall.bars(report.evidence(release), [column]).value
+    assert bars["count"].iloc[0] / bars["count"].sum() == pytest.approx(rows, abs=0.001)
+    of_core = answer(report.knowledge(release), Question("share", cells={column: (0,)})).stated
+    assert of_core.low is not None
+    assert of_core.high is not None
+    assert max(low, of_core.low) <= min(high, of_core.high) + 0.001
+
+    means = {one["column"]: one for one in json.loads(document.document(release))["means"]}
+    for day in ("came", "went"):
+        value = release.domain[day].scale.text(round(means[day]["value"]))
+        for text in texts:
+            assert re.search(rf"{day}, of values cut to 2020-01-01 … 2020-12-31: [-\d]+ in the rows; {value} among", text)
+        refused(ask, release, Asked("mean", day), saying="its cells have no numbers")
+        assert f"mean of {day}" not in told
+        assert not report.column_in_short(release, day).startswith("The mean")
+    verdict = report.quality_of(release).value.verdict
+    assert verdict is not None
+    assert "How far apart “came” and “went” are: " in " ".join(report.unfit_for(verdict))
+    assert "not how far apart they are: “came” and “went”" in report.reasons(replace(verdict, private=True))
 
 
 def test_a_mean_of_values_that_were_cut_says_so_and_is_never_known_closely() -> None:
