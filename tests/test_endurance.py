@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.failing_calls import FAULTS, LOCKS, LOST
 from benchmarks.ledger_damage import BROKEN, DROPPED, ENDS, REFUSED, UNCHECKED
 from benchmarks.table import RESULTS
 from tests.servers import ROOT
@@ -20,6 +21,8 @@ STATED = {
     "docs/guide/operations.md": (
         "A run changes files by {calls of a run} calls:",
         "In {calls} tries,",
+        "of which {calls of another machine} tries are:",
+        "{kills} times at random moments, {kills at work} of them at work:",
         "cut the power {cuts of ext4} times,",
         "They left at most {disks of ext4} different disks,",
         "so {cuts of POSIX} cuts left {disks of POSIX} different disks,",
@@ -41,8 +44,13 @@ def record(name: str) -> Any:
 def recorded() -> dict[str, str]:
     """The figures, as documents write them."""
     found: dict[str, float] = {}
-    calls, cuts, damage, fuzz = (record(name) for name in ("failing_calls", "power_cuts", "ledger_damage", "fuzz"))
-    found["calls"] = sum(number for run in calls for _, _, what, number in run["tally"] if what == "tried")
+    calls, cuts, damage, fuzz, kills = map(record, ("failing_calls", "power_cuts", "ledger_damage", "fuzz", "kills"))
+    tried = [(name, number) for run in calls for _, name, what, number in run["tally"] if what == "tried"]
+    found["calls"] = sum(number for _, number in tried)
+    remote = {name for name, fault in FAULTS.items() if fault.how in (LOST, LOCKS)}
+    found["calls of another machine"] = sum(number for name, number in tried if name in remote)
+    for name, at in (("kills", 0), ("kills at work", 1)):
+        found[name] = sum(row[at] for run in kills for row in run["counts"].values())
     found["calls of a run"] = calls[-1]["calls"]["run"]
     for kind in ("ext4", "POSIX"):
         counts = [row for run in cuts if run["disk"] == kind for row in run["counts"].values()]
@@ -55,7 +63,7 @@ def recorded() -> dict[str, str]:
     checkpoint = [(where, row) for where, row in places if "checkpoint" in where and not where.startswith(DROPPED)]
     found["damaged with a checkpoint"] = sum(sum(row) for _, row in checkpoint)
     found["found later"] = sum(row[ENDS.index(UNCHECKED)] for _, row in places)
-    found["inputs"], found["readers"] = sum(one["tries"] for one in fuzz), len(fuzz)
+    found["inputs"], found["readers"] = sum(one["tries"] for one in fuzz), len({one["target"] for one in fuzz})
     pages = record("office")["nineteen"]["every page"]
     texts = {name: f"{number:,}" for name, number in found.items()}
     return texts | {f"office {name}": f"{pages[at]:g}" for name, at in (("95", "95 %"), ("worst", "at worst"))}
@@ -69,7 +77,7 @@ def test_a_document_states_what_was_recorded(name: str) -> None:
 
 
 def test_no_record_has_a_finding() -> None:
-    assert not [run["findings"] for name in ("failing_calls", "power_cuts") for run in record(name) if run["findings"]]
+    assert not [run["findings"] for name in ("failing_calls", "power_cuts", "kills") for run in record(name) if run["findings"]]
     assert not [one["wrong"] for one in record("fuzz") if one["wrong"]]
     for run in record("ledger_damage"):
         assert tuple(run["ends"]) == ENDS
