@@ -25,6 +25,10 @@ STRONG, MIDDLE, FAINT = "#2f7fc4", "#7fb2dc", "#9aa4b238"
 LABEL_LIMIT = 170
 TITLE_WIDTH, CAPTION_WIDTH = 38, 52
 """Number of characters of a line that a phone shows uncut."""
+WIDE_TITLE_WIDTH, _WIDE = 64, 520
+"""Number of characters of a title's line in a chart of at least so many pixels."""
+SHORT_TITLE, LONG_TITLE = "title_short", "title_long"
+"""Parameters of a chart with the lines of its title. A column's name in it is a value there, and no part of an expression."""
 
 ZONE_CAPTION = {
     Zone.PUBLIC: ("Public: known without the private table.",),
@@ -63,7 +67,9 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
     lines = [*wrapped, *ZONE_CAPTION[zoned.zone]]
     colour = ALERT if zoned.zone is Zone.CURATOR else INK
     below = {"subtitle": lines, "subtitleColor": colour, "subtitleFontSize": 12, "subtitlePadding": 6}
-    heading = alt.TitleParams(wrap(title, TITLE_WIDTH, break_on_hyphens=False), offset=12, fontSize=15, fontWeight=600, **below)
+    short, long = (wrap(title, width, break_on_hyphens=False) for width in (TITLE_WIDTH, WIDE_TITLE_WIDTH))
+    shown = short if short == long else alt.ExprRef(f"width < {_WIDE} ? {SHORT_TITLE} : {LONG_TITLE}")
+    heading = alt.TitleParams(shown, offset=12, fontSize=15, fontWeight=600, **below)
     top = {
         "title": heading,
         "height": height,
@@ -72,6 +78,10 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
         "usermeta": {"embedOptions": {"renderer": "svg"}},  # also with thousands of marks: the drawing itself can be saved
         "config": _CONFIG,
     }
+    if short != long:
+        own = [] if chart.params is alt.Undefined else chart.params
+        both = ((SHORT_TITLE, short), (LONG_TITLE, long))
+        chart.params = [*own, *(alt.VariableParameter(name=name, value=said) for name, said in both)]
     for name, value in top.items():
         chart[name] = value  # Altair's chained calls would copy all layers at each link, which takes most of a chart's time
     return chart

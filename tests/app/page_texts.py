@@ -15,6 +15,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.charts.theme import LONG_TITLE
 from dpsynth_core.store.home import now
 
 State = Callable[[Path], AppTest]
@@ -114,6 +115,8 @@ def _titles(spec: Any) -> Iterator[str]:
         if isinstance(part, dict):
             title = part.get("title")
             text = title.get("text") if isinstance(title, dict) else title
+            if isinstance(text, dict):  # lines for a phone, and for a wide screen
+                text = next(param["value"] for param in part["params"] if param["name"] == LONG_TITLE)
             for one in text if isinstance(text, list) else [text]:
                 if isinstance(one, str) and one:
                     found[one] = None

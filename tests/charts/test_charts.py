@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from dpsynth_core import charts
-from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, TITLE_WIDTH, ZONE_CAPTION
+from dpsynth_core.charts.theme import ALERT, CAPTION_WIDTH, LONG_TITLE, SHORT_TITLE, TITLE_WIDTH, WIDE_TITLE_WIDTH, ZONE_CAPTION
 from dpsynth_core.evaluation import quality
 from dpsynth_core.evaluation.against_bounds import SERIES
 from dpsynth_core.evaluation.comparison import MEASURED, PRIVATE, SYNTHETIC
@@ -159,6 +159,15 @@ def test_only_curator_only_charts_carry_the_watermark(name: str) -> None:
         assert WORDS not in json.dumps(spec_of(name, zone), ensure_ascii=False)
 
 
+def title_of(spec: dict[str, Any], lines: str = SHORT_TITLE) -> list[str]:
+    """The lines of a chart's title as a phone shows them, or a wide screen."""
+    if isinstance(spec["title"]["text"], list):
+        return spec["title"]["text"]
+    assert spec["title"]["text"]["expr"].endswith(f"{SHORT_TITLE} : {LONG_TITLE}")
+    (said,) = [param["value"] for param in spec["params"] if param["name"] == lines]
+    return said
+
+
 @every_chart
 @pytest.mark.parametrize("zone", list(Zone))
 def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) -> None:
@@ -166,8 +175,10 @@ def test_a_picture_saved_from_the_chart_names_its_zone(name: str, zone: Zone) ->
     assert spec["title"]["subtitle"][-len(ZONE_CAPTION[zone]) :] == list(ZONE_CAPTION[zone])
     assert all(len(line) <= CAPTION_WIDTH for line in spec["title"]["subtitle"])
     assert (spec["title"]["subtitleColor"] == ALERT) == (zone is Zone.CURATOR)
-    assert all(len(line) <= TITLE_WIDTH for line in spec["title"]["text"])
-    assert "".join(spec["description"].split()).startswith("".join("".join(spec["title"]["text"]).split()))
+    assert all(len(line) <= TITLE_WIDTH for line in title_of(spec))
+    assert all(len(line) <= WIDE_TITLE_WIDTH for line in title_of(spec, LONG_TITLE))
+    assert " ".join(title_of(spec)) == " ".join(title_of(spec, LONG_TITLE))
+    assert "".join(spec["description"].split()).startswith("".join("".join(title_of(spec)).split()))
 
 
 @every_chart
@@ -181,7 +192,7 @@ def test_errors_name_their_measure_and_unit() -> None:
 
 def test_a_phone_shows_the_whole_title_whatever_a_column_is_called() -> None:
     name = "of_days_in_hospital_" * 10
-    lines = charts.one_way(Zoned(Zone.PUBLIC, _one_way()), name, ordered=True).to_dict()["title"]["text"]
+    lines = title_of(charts.one_way(Zoned(Zone.PUBLIC, _one_way()), name, ordered=True).to_dict())
     assert max(map(len, lines)) <= TITLE_WIDTH
     assert name in "".join(lines)
 
@@ -197,7 +208,7 @@ def test_legends_are_no_wider_than_two_entries_which_a_phone_has_room_for(name: 
 
 @every_chart
 def test_titles_ask_or_answer(name: str) -> None:
-    title = " ".join(spec_of(name, Zone.PUBLIC)["title"]["text"])
+    title = " ".join(title_of(spec_of(name, Zone.PUBLIC)))
     assert title.endswith("?") or title == SYNTHETIC
 
 
@@ -387,7 +398,7 @@ def test_columns_alone_are_told_with_the_doubt_of_the_table_they_come_from() -> 
 
 def test_bounds_are_set_against_the_best_that_is_known() -> None:
     def question(**others: object) -> str:
-        return " ".join(charts.bound_against_error(Zoned(Zone.RELEASED, _marginals(**others))).to_dict()["title"]["text"])
+        return " ".join(title_of(charts.bound_against_error(Zoned(Zone.RELEASED, _marginals(**others))).to_dict()))
 
     assert question() == question(true=0.1) == "How near are AIM's bounds to the errors?"
     assert question(error=np.nan) == question(error=np.nan, residuals=np.nan) == "Do AIM's bounds promise less than noisy answers err?"

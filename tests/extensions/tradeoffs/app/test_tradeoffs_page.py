@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.charts.theme import SHORT_TITLE
 from dpsynth_core.extensions.tradeoffs import sweep_form, sweep_view, sweeps, trial
 from dpsynth_core.extensions.tradeoffs.sweep import Swept
 from dpsynth_core.extensions.tradeoffs.sweeps import Stored
@@ -348,7 +349,9 @@ def test_a_setting_is_varied_drawn_and_taken_into_the_plan(started: list[str]) -
 
 
 def joined_title(spec: str) -> str:
-    return " ".join(json.loads(spec)["title"]["text"])
+    drawing = json.loads(spec)
+    lines = {param["name"]: param.get("value") for param in drawing.get("params", ())}
+    return " ".join(lines.get(SHORT_TITLE) or drawing["title"]["text"])
 
 
 @pytest.mark.parametrize("typed", ["-1", "many", "1,5", "1 2 3 4 5 6 7 8 9"])
