@@ -78,6 +78,8 @@ class Entry:
 
 OF_RUN = "NOT INDEXED WHERE run = ?"
 """Clause of `entries_in` for the entries of one run. It searches no index, because the hashes cover none."""
+FROM = f"WHERE number BETWEEN ? AND {2**63 - 1}"
+"""Clause of `entries_in` for an entry and all later ones. Without statistics, PostgreSQL uses no index where a range has no end."""
 COLUMNS = ", ".join(field.name for field in fields(Entry))
 INSERT = f"INSERT INTO ledger ({COLUMNS}) VALUES ({', '.join('?' for _ in fields(Entry))})"
 SECOND = len("2026-11-23T22:48:30")

@@ -28,7 +28,7 @@ from dpsynth_core.store.ledger_head import GENESIS, Head
 from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
-VERSION = 6
+VERSION = 7
 _BUSY_SECONDS = 30.0
 
 _LEDGER = f"""
@@ -57,7 +57,7 @@ CREATE TABLE ledger (
     hash TEXT NOT NULL
 );
 CREATE INDEX ledger_of_population ON ledger (population);
-CREATE INDEX ledger_of_run ON ledger (run);
+CREATE INDEX ledger_of_run ON ledger (run, kind);
 
 CREATE TRIGGER ledger_is_never_changed BEFORE UPDATE ON ledger
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
@@ -245,8 +245,8 @@ def parts(db: Connection) -> frozenset[Part]:
     On a server, where others may have tables, these are the parts that belong to this program's
     tables.
     """
-    found = (Part(*row) for row in db.execute(CATALOGUE))
-    return frozenset(part for part in found if not remote_database.address() or any(part.table == one.table for one in schema()))
+    ours = {part.table for part in schema()} if remote_database.address() else ()
+    return frozenset(part for part in (Part(*row) for row in db.execute(CATALOGUE)) if not ours or part.table in ours)
 
 
 def _check_version(connection: Connection) -> None:

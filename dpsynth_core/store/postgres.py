@@ -2,8 +2,8 @@
 
 A writing transaction locks the ledger's table first, so that one transaction writes at a time, as with SQLite, also from several machines.
 If the answer to a commit is lost, a search for the entry that it wrote tells its outcome. Other messages of the server are not repeated,
-because they may quote a row. The trigger of a rule takes its condition and words from the text for SQLite; it searches the table and no
-index, and nothing switches it off by accident.
+because they may quote a row. The trigger of a rule takes its condition and words from the text for SQLite; it searches indices, as there,
+and nothing switches it off by accident. Whether the indices have every entry is what `_INTEGRITY` asks, as a full check does of a file.
 """
 
 from __future__ import annotations
@@ -99,13 +99,39 @@ UNION ALL SELECT 'function', proname, proname, format('CREATE OR REPLACE FUNCTIO
 """Query for all parts of the database (`connection.CATALOGUE`), with functions of the rules, and with objects that hide rows, add foreign
 rows or change what a statement does.
 """
+_BY_INDEX = "SET enable_seqscan = off"
+"""Setting of the rules' functions: they search indices, also where the server knows no statistics of the ledger yet."""
+_INTEGRITY = """
+DO $$
+DECLARE one record;
+BEGIN
+    PERFORM set_config('dpsynth.indices', 'ok', true);
+    SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = off;
+    SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
+    FOR one IN SELECT number, run, kind FROM ledger LOOP
+        IF current_setting('enable_indexscan') = 'off' THEN
+            SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on;
+        END IF;
+        IF NOT EXISTS (SELECT FROM ledger WHERE number = one.number)
+        OR NOT EXISTS (SELECT FROM ledger WHERE run = one.run AND kind = one.kind) THEN
+            PERFORM set_config('dpsynth.indices', 'one lacks entries', true);
+        END IF;
+    END LOOP;
+    SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
+END $$;
+SELECT current_setting('dpsynth.indices')
+"""
+"""Query for "ok" if the indices that rules search have each entry that is read from the table without them.
+
+The loop's query is planned where the loop begins and a look-up where it is first made, each with the settings of that time.
+"""
 _VERSION = f"SELECT COALESCE(substring(({_MARK}) FROM '^dpsynth ([0-9]+)$')::int, -1)"
 _SAYS = {
     "BEGIN IMMEDIATE": _WRITE,
     "BEGIN EXCLUSIVE": _WRITE.replace("SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE"),
     "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     "REINDEX ledger": "REINDEX TABLE ledger",
-    "PRAGMA integrity_check(1)": "SELECT 'ok'",
+    "PRAGMA integrity_check(1)": _INTEGRITY,
     "PRAGMA user_version": _VERSION,
     CATALOGUE: _PARTS,
 }
@@ -214,9 +240,9 @@ class Connection:
         with self._explained(), _answering(self._raw):
             if sql == "COMMIT":
                 return self._commit()
-            cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), _kept(parameters) or None)
+            cursor = self._raw.execute(_SAYS.get(sql) or _translated(sql), _kept(parameters) or None).set_result(-1)
             if sql == "BEGIN IMMEDIATE":
-                self._newest = cursor.set_result(-1).fetchone()
+                self._newest = cursor.fetchone()
             return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
@@ -434,9 +460,8 @@ def _triggers(schema: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _rules(schema: str) -> str:
     """Return SQL statements that create the rules' triggers, in place of former functions of the same names."""
-    whole = "SET search_path FROM CURRENT SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off"
     return f"{_HERE} " + " ".join(
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {whole} AS $${body}$$;"
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT {_BY_INDEX} AS $${body}$$;"
         f" CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH {'STATEMENT' if event == 'TRUNCATE' else 'ROW'}"
         f" EXECUTE FUNCTION {name}();"
         f" ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name};"

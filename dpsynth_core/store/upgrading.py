@@ -12,8 +12,13 @@ from dpsynth_core.store.connection import Connection, Part
 from dpsynth_core.store.faults import FIELD, BooksLost
 
 _ORDER = ("function", "table", "constraint", "index", "view")
-_FROM = (2, 3, 4, 5)
-"""Versions that can be upgraded. Their ledgers had fewer kinds of entries, except the latest; the first knew no people."""
+_FROM = (2, 3, 4, 5, 6)
+"""Versions that can be upgraded. Their ledgers had fewer kinds of entries, except the latest two; the first knew no people."""
+_ONCE = {
+    "(run, kind)": "(run)",
+    "SET enable_seqscan = off": "SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off",
+}
+"""Texts in the parts of the present version, and what stood there in all earlier ones: their index of runs, their rules on a server."""
 _OF_FIRST_COUNT = ("table", "runs")
 """A part that databases had whose versions were counted from 1 for the first time, until 22 November 2026; runs are a view since then."""
 _FIRST_COUNT = (
@@ -73,7 +78,8 @@ def _step(db: Connection, schema: frozenset[Part], parts: Callable[[Connection],
     before = parts(db)
     if _OF_FIRST_COUNT in {part[:2] for part in before}:
         raise InputError(FIELD, *_FIRST_COUNT)
-    differ = {part for part in before ^ schema if part.table not in _NEW and not (part.table == "ledger" and _KINDS in part.made)}
+    once = frozenset(part._replace(made=_once(part.made)) for part in schema)
+    differ = {part for part in before ^ once if part.table not in _NEW and not (part.table == "ledger" and _KINDS in part.made)}
     if changed := {part.name for part in differ}:
         raise BooksLost(f"tables or rules of its database were changed ({', '.join(sorted(changed))})")
     of_ledger = {part for part in before if part.table == "ledger"}
@@ -86,6 +92,13 @@ def _step(db: Connection, schema: frozenset[Part], parts: Callable[[Connection],
         if part[:2] == ("table", "ledger"):  # before its rules are in force, which a chain that a person accepted may not keep
             db.execute("INSERT INTO ledger SELECT * FROM former ORDER BY number")
     db.execute("DROP TABLE former")
+
+
+def _once(made: str) -> str:
+    """Return the statement that made a part in the version before, from the present one."""
+    for present, former in _ONCE.items():
+        made = made.replace(present, former)
+    return made
 
 
 def _version(db: Connection) -> int:

@@ -186,9 +186,8 @@ def _look(db: Connection, *, due: bool = False) -> tuple[Books, str, bool]:
     """
     begin = _checkpoint()
     if begin is not None and not _is_old(begin, DAY if due else math.inf):
-        first, *new = chain.entries_in(db, "WHERE number >= ?", begin.head.number) or [Entry("", "")]
-        fits = Head(first.number, first.hash) == begin.head and first.hash == first.digest()
-        fits = fits and not any(entry.kind == "restore" for entry in new)
+        first, *new = chain.entries_in(db, chain.FROM, begin.head.number) or [Entry("", "")]
+        fits = Head(first.number, first.hash) == begin.head and first.hash == first.digest() and all(one.kind != "restore" for one in new)
         if fits and chain.check_chain(new, begin.head, begin.reserved.values()).ok:
             return after(begin, new), "", False
     books, verified = _whole(db)

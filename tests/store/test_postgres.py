@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from dpsynth_core.store import postgres as store
 from dpsynth_core.store.chain import Entry
 from dpsynth_core.store.database import transaction
 from dpsynth_core.store.faults import BooksLost, InDoubt, StoreFault
+from dpsynth_core.store.ledger_head import Head
 from dpsynth_core.store.restoring import restore
 from tests import postgres
 from tests.patience import SECONDS
@@ -146,7 +148,7 @@ def test_who_makes_the_tables_while_another_does_waits_and_finds_them(server: st
         " ALTER TABLE ledger ENABLE ALWAYS TRIGGER another",
         "CREATE SCHEMA evil; CREATE TABLE evil.ledger (LIKE ledger);"
         " ALTER FUNCTION ledger_returns_only_what_was_not_touched() SET search_path = evil, public",
-        "ALTER FUNCTION ledger_is_a_chain() RESET enable_indexscan",
+        "ALTER FUNCTION ledger_is_a_chain() RESET enable_seqscan",
         "ALTER FUNCTION ledger_is_a_chain() SECURITY DEFINER",
         "CREATE RULE nothing AS ON INSERT TO ledger DO INSTEAD NOTHING",
         "CREATE RULE more AS ON INSERT TO jobs DO ALSO DELETE FROM points",
@@ -205,13 +207,67 @@ def test_tables_of_others_beside_ours_do_not_matter(server: str) -> None:
     assert ask(server, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'aside%'") == [], "what is compared with is gone"
 
 
+@pytest.mark.parametrize("index", ["ledger_pkey", "ledger_of_run"])
+def test_an_index_that_lacks_entries_is_noticed_by_a_full_check_and_made_anew(server: str, index: str) -> None:
+    """Rules search it, and would not find the charge of r2."""
+    reserve("r1", 0.01)
+    ready = f"UPDATE pg_index SET indisready = %s WHERE indexrelid = '{index}'::regclass"
+    ask(server, ready % "false")
+    with psycopg.connect(server, autocommit=True) as other:
+        other.execute("ALTER TABLE ledger DISABLE TRIGGER USER")
+        last = chain.entries()[-1]
+        other.execute(chain.INSERT.replace("?", "%s"), tuple(vars(chain.linked(replace(last, run="r2"), Head(2, last.hash))).values()))
+        other.execute(ready % "true")
+        for name, *_ in store._triggers(database.SCHEMA):
+            if name.startswith("ledger"):
+                other.execute(f"ALTER TABLE ledger ENABLE ALWAYS TRIGGER {name}")
+    assert auditing.audit().problem == "its database is damaged"
+    with pytest.raises(BooksLost, match="is damaged"):
+        reserve("r3", 0.01)
+    restore("local", "an index lacked entries")
+    assert not auditing.audit().problem
+    assert {entry.run for entry in chain.entries()} == {"", "r1", "r2"}
+    reserve("r3", 0.01)
+
+
+@pytest.mark.usefixtures("server")
+def test_rules_read_no_whole_table() -> None:
+    """Without statistics of the ledger too, as in a database that was just put back."""
+    reserve("r1", 0.01)
+    scans = "SELECT pg_stat_get_xact_numscans('ledger'::regclass)"
+    with transaction() as db:
+        (before,) = db.execute(scans).fetchone()
+        reserved = chain.entries_in(db)[-1]
+        (one_more,) = db.execute(scans).fetchone()
+        for entry in (replace(reserved, run="r2"), replace(reserved, kind="touch", rho=0.0), replace(reserved, run="r3")):
+            chain.insert(db, chain.linked(entry, database.head_of(db)))
+        assert db.execute(scans).fetchone()[0] == one_more
+    assert one_more == before + 1, "what is read in one pass is counted"
+
+
+@pytest.mark.usefixtures("server")
+def test_the_look_at_indices_leaves_the_session_as_it_was() -> None:
+    reserve("r1", 0.01)
+    with database.reading() as db:
+        before = db.execute("SELECT name, setting FROM pg_settings WHERE name LIKE 'enable%scan' ORDER BY name").fetchall()
+        assert database.damage(db) == ""
+        assert db.execute("SELECT name, setting FROM pg_settings WHERE name LIKE 'enable%scan' ORDER BY name").fetchall() == before
+
+
 def became(server: str, version: int) -> None:
     """The database as a version before this one made it."""
     now, then, without = FORMER[version]
     (kinds,) = re.findall(r"CHECK \(kind IN \('population'.*?\)\)", database.SCHEMA, flags=re.DOTALL)
     assert now in kinds
     ask(server, "ALTER TABLE ledger DROP CONSTRAINT ledger_kind_check")
-    ask(server, f"ALTER TABLE ledger ADD CONSTRAINT ledger_kind_check {kinds.replace(now, then)}; DROP TABLE {', '.join(without)}")
+    ask(server, f"ALTER TABLE ledger ADD CONSTRAINT ledger_kind_check {kinds.replace(now, then)}")
+    ask(server, "DROP INDEX ledger_of_run; CREATE INDEX ledger_of_run ON ledger (run)")
+    for table in without:
+        ask(server, f"DROP TABLE {table}")
+    for name, *_ in store._triggers(database.SCHEMA):
+        ask(server, f"ALTER FUNCTION {name}() RESET enable_seqscan")
+        for scan in ("indexscan", "indexonlyscan", "bitmapscan"):
+            ask(server, f"ALTER FUNCTION {name}() SET enable_{scan} = off")
     ask(server, f"COMMENT ON TABLE ledger IS 'dpsynth {version}'")
 
 
