@@ -8,17 +8,24 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dpsynth_core.planning.unit_spec import UnitSpec
 from dpsynth_core.privacy.accountant import GDP, Accountant
-from dpsynth_core.store import accounts, sealed_fingerprints, verified_books
+from dpsynth_core.store import accounts, chain, sealed_fingerprints, verified_books
 from dpsynth_core.store.accounts import DEFAULT_CAP, Account, Cap
 from dpsynth_core.store.chain import SECOND
-from dpsynth_core.store.database import reading
-from dpsynth_core.store.home import now
+from dpsynth_core.store.database import head_of, reading
+from dpsynth_core.store.home import home, now
+from dpsynth_core.store.ledger_head import EMPTY, Head
 
-_OF_OTHERS = "SELECT run, population, fingerprint FROM ledger NOT INDEXED WHERE kind = 'reserve' AND population != ?"
+_CHARGES = f"SELECT run, population, kind, fingerprint FROM ledger {chain.FROM} AND kind IN ('reserve', 'return') ORDER BY number"
+_MOST_TABLES = 64
+_SEEN: dict[tuple[Path, bytes, str], tuple[Head, dict[str, str]]] = {}
+"""Of a home, its key and the fingerprint of tables: the ledger's head when this process last compared them, and the population of each run
+that was charged for the same table and not given back. So that a look compares new charges alone; the latest `_MOST_TABLES` are kept.
+"""
 
 
 @dataclass(frozen=True)
@@ -140,13 +147,21 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
         BooksLost: The ledger is not whole.
     """
     verified_books.read()
+    place = home(), sealed_fingerprints.key(), fingerprint
+    begin, charged = _SEEN.get(place, (EMPTY, {}))
     with reading() as db:
-        returned = {row["run"] for row in db.execute("SELECT run FROM ledger NOT INDEXED WHERE kind = 'return'")}
-        charged = db.execute(_OF_OTHERS, (population,)).fetchall()
-    others = [row for row in charged if row["run"] not in returned]
-    ours = sealed_fingerprints.seals(fingerprint, [row["run"] for row in others])
-    same = (row for row, seal in zip(others, ours, strict=True) if {*row["fingerprint"].split()} & {*seal.split()})
-    return tuple(sorted({row["population"] for row in same}))
+        if begin != EMPTY and not chain.entries_in(db, "WHERE number = ? AND hash = ?", begin.number, begin.hash):
+            begin, charged = EMPTY, {}  # another ledger than the one that was seen
+        head, new = head_of(db), db.execute(_CHARGES, (begin.number + 1,)).fetchall()
+    ours = sealed_fingerprints.seals(fingerprint, [row["run"] for row in new])
+    same = {row["run"]: row["population"] for row, seal in zip(new, ours, strict=True) if {*row["fingerprint"].split()} & {*seal.split()}}
+    returned = {row["run"] for row in new if row["kind"] == "return"}
+    charged = {run: name for run, name in (charged | same).items() if run not in returned}
+    _SEEN.pop(place, None)
+    _SEEN[place] = head, charged
+    for former in list(_SEEN)[:-_MOST_TABLES]:
+        _SEEN.pop(former, None)
+    return tuple(sorted({*charged.values()} - {population}))
 
 
 def clock_problem() -> str:

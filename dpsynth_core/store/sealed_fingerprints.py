@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Iterable
-from hashlib import sha256
 
 from dpsynth_core.foundation.private_files import made_once, private_file
 from dpsynth_core.store.database import reading
@@ -38,7 +37,7 @@ def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
         runs: Ids of the runs.
     """
     secret, parts = key(), fingerprint.split(" ")
-    return [" ".join(hmac.new(secret, f"{run} {one}".encode(), sha256).hexdigest() for one in parts) for run in runs]
+    return [" ".join(hmac.digest(secret, f"{run} {one}".encode(), "sha256").hex() for one in parts) for run in runs]
 
 
 def are_same(sealed: str, other: str) -> bool:

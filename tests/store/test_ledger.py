@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -260,6 +261,48 @@ def test_the_same_file_under_another_name_is_noticed_whoever_charged_it() -> Non
     assert balance.same_file_elsewhere("another", "people") == ()
     assert ledger.is_charged_for("r1", "same")
     assert not ledger.is_charged_for("r1", "another")
+
+
+def test_a_later_look_for_the_same_file_hashes_new_charges_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[int] = []
+    seals = sealed_fingerprints.seals
+    monkeypatch.setattr(sealed_fingerprints, "seals", lambda one, runs: hashed.append(len(runs)) or seals(one, runs))
+    reserve("r1", 0.01, population="staff", fingerprint="same")
+    reserve("r2", 0.01, population="others", fingerprint="same")
+    hashed.clear()
+    assert balance.same_file_elsewhere("same", "people") == ("others", "staff")
+    assert balance.same_file_elsewhere("same", "staff") == ("others",)
+    give_back("r2")
+    assert balance.same_file_elsewhere("same", "people") == ("staff",)
+    reserve("r3", 0.01, population="late", fingerprint="same")
+    assert hashed[:3] == [2, 0, 1]
+    assert balance.same_file_elsewhere("same", "people") == ("late", "staff")
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("how", ["another home", "another key"])
+def test_what_was_seen_of_the_same_file_counts_for_this_ledger_alone(home: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    reserve("r1", 0.01, population="staff", fingerprint="same")
+    assert balance.same_file_elsewhere("same", "people") == ("staff",)
+    if how == "another home":
+        monkeypatch.setenv("DPSYNTH_HOME", str(home / "another"))
+    else:
+        sealed_fingerprints.new_key()
+    assert balance.same_file_elsewhere("same", "people") == ()
+
+
+@pytest.mark.sqlite
+def test_a_ledger_that_was_put_back_is_compared_from_its_beginning(home: Path) -> None:
+    reserve("r1", 0.01, population="staff", fingerprint="same")
+    kept = {path: path.read_bytes() for path in home.iterdir() if path.is_file()}
+    reserve("r2", 0.01, population="others", fingerprint="same")
+    assert balance.same_file_elsewhere("same", "people") == ("others", "staff")
+    for path in home.iterdir():
+        if path.is_file():
+            path.write_bytes(kept[path]) if path in kept else path.unlink()
+    reserve("r3", 0.01, population="third", fingerprint="another")
+    reserve("r4", 0.01, population="fourth", fingerprint="same")
+    assert balance.same_file_elsewhere("same", "people") == ("fourth", "staff")
 
 
 def test_either_of_two_tables_is_noticed_under_another_name() -> None:
