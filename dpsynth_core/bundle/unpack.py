@@ -266,6 +266,8 @@ def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
     document = parsed(name, files[name])
     if not isinstance(document, dict) or document.get("format") != releases.FORMAT:
         raise InputError(_FIELD, "its format is unknown", "use the version of the program that made it")
+    if name not in kinds:
+        releases.check_age(document, _FIELD)
     return Bundle(files, document, digest, kinds.get(name))
 
 

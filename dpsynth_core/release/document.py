@@ -32,7 +32,7 @@ from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.arrow_times import holds_times, readable
 from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.documents import FORMULA, inert
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.reasons import is_one_paragraph
 from dpsynth_core.planning.plan import Plan
@@ -62,6 +62,8 @@ ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 ROW_FORMATS = ("csv", "parquet")
 """Of these files: what every bundle holds, whatever else is asked for."""
 MEMBERS = f"{tables.MEMBERS}.parquet"
+_SINCE = "verdict"
+"""A part that every document has since 26 November 2026; documents of versions before lack it, and have other parts in another form."""
 
 
 def to_json(release: Release) -> dict[str, Any]:
@@ -161,6 +163,26 @@ def from_json(
         inside=_inside(plan.domain, obj.get("inside", {})),  # documents from before there was such a part have none
         sealed=obj["spec_sha256"] if re.fullmatch("[0-9a-f]{64}", str(obj["spec_sha256"])) else "",
     )
+
+
+def check_age(obj: Mapping[str, Any], field: str) -> None:
+    """Check that a document is not of a version before 26 November 2026, which this one does not read.
+
+    Such a document is not damaged. It is told by a part that it lacks, because it states the same
+    format.
+
+    Args:
+        obj: Content of release.json.
+        field: The field of the error.
+
+    Raises:
+        InputError: It is of such a version, which is named as the document states it.
+    """
+    stated = obj.get("versions")
+    version = stated.get("dpsynth_core") if isinstance(stated, Mapping) else None
+    if _SINCE not in obj and isinstance(version, str):
+        problem = f"its {DOCUMENT} is of the version {shown(version)}, before 26 November 2026, which this one does not read"
+        raise InputError(field, problem, "check and read it with that version; nothing here speaks against it")
 
 
 def _inside(domain: Domain, written: Mapping[str, Any]) -> dict[str, Inside]:
@@ -325,8 +347,13 @@ def _write_kept(release: Release, rows: Rows, stream: BinaryIO) -> None:
 
 
 def load(directory: Path) -> Release:
-    """Return the release that `save` wrote; its codes and rows stay on disk until they are used."""
+    """Return the release that `save` wrote; its codes and rows stay on disk until they are used.
+
+    Raises:
+        InputError: A version before 26 November 2026 wrote it.
+    """
     obj = json.loads((directory / DOCUMENT).read_bytes())
+    check_age(obj, "release")
     if not (directory / CODES).exists():
         return from_json(obj)
     codes = np.load(directory / CODES, mmap_mode="r", allow_pickle=False)  # in memory where they are looked at

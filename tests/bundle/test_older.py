@@ -17,12 +17,15 @@ import dpsynth_core as dps
 from dpsynth_core.bundle import verdicts
 from dpsynth_core.bundle.verdicts import FAILED, REPLAYED
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.cli.command_line import main
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.release import document as releases
 from tests.additions import listed
 from tests.bundle import pack
 from tests.bundle.bundles import failed, files, repacked, verified
 from tests.golden import goldens
+from tests.refusals import refused
 
 NAMES = [claim.name for claim in CLAIMS]
 UNMADE = [claim.name for claim in CLAIMS if claim.name not in ("certificate", "weighted")]
@@ -119,10 +122,16 @@ KEPT = {
     "0.1.0-aim.zip": ("17e042625874bd47a0b72d082fc4b299752c94e8b941cc09e0a283995287485b", 40),
     "0.1.0-learnt.zip": ("19a3731558e74ebee7eb07ded2ad9e59ff670fea7e72f6cd0ec6ce0a84a2f5b6", 0),
     "0.1.0-linked.zip": ("0ce11e615d61f5f7e1d1a47957dfe581bbb7d171e3c29dc724ae95ccbe2c4775", 40),
+    "0.1.0-mst.zip": ("804eb5d35e2b9b421a7ec98eb606139c6fe7196c70e64360f0e1938ab671dc29", 40),
     "0.1.0-weighted.zip": ("8759477d0cfd859f9dc5766303d295fd2ddfd4670dd39fecd807387d33e51e23", 40),
 }
 """Their SHA-256, and how many rows they hold. AIM, with a ledger's signature; values that were learnt, and answers alone; two tables; a
-weight and ranges, each table measured by a question of its own."""
+weight and ranges, each table measured by a question of its own. MST, with evidence and programs of 29 November 2026."""
+REFUSED = {
+    "2ab6137-mst.zip": ("90f18a6b444700c1e56d07388f73b831163c5ef6b36fdea7b6a907b1b2b991b2", "0.1.0+69d83af1"),
+    "256e7ab-mst.zip": ("8ed57984c788b79e9619d240a546f56ec48c88e05809556ec9335cedd336755b", "0.1.0+2fddc7f8"),
+}
+"""Of commits of 21 and 23 November 2026, which call them sound: their SHA-256, and the version that they name."""
 FOLDER = Path(__file__).with_name("kept")
 MAY_BE_OPEN = {
     "Do both tables of rows agree?",
@@ -137,7 +146,9 @@ libraries may come to otherwise."""
 
 
 def test_none_is_changed_or_taken_away() -> None:
-    assert {path.name: sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()} == {name: kept[0] for name, kept in KEPT.items()}
+    assert {path.name: sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()} == {
+        name: kept[0] for name, kept in (KEPT | REFUSED).items()
+    }
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -163,6 +174,49 @@ def test_errors_of_an_earlier_version_are_distances_and_compared_as_such(name: s
     held["errors.csv"] = ("\n".join(forged) + "\n").encode()
     report = verified(pack.sealed(held))
     assert [check.question for check in report.checks if check.verdict == FAILED] == ["Do report, cards and tables agree?"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("how", ["verify", "reproduce", "open"])
+def test_a_bundle_of_a_version_that_is_not_read_is_refused_by_naming_that_version(
+    name: str, how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if how == "open":
+        said = str(refused(dps.open, FOLDER / name))
+    else:
+        assert main([how, str(FOLDER / name), *(["--out", str(tmp_path / "again")] if how == "reproduce" else [])]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        said = captured.err
+    assert f"of the version '{REFUSED[name][1]}', before 26 November 2026, which this one does not read" in said
+    assert "check and read it with that version" in said
+    assert not any(word in said for word in ("damaged", "rely", "CONSISTENT"))
+
+
+def test_a_saved_release_of_a_version_that_is_not_read_is_refused_by_naming_it(tmp_path: Path) -> None:
+    """As the page Results reads it, in a directory that an older version wrote."""
+    (tmp_path / "release.json").write_bytes(files((FOLDER / "256e7ab-mst.zip").read_bytes())["release.json"])
+    refused(releases.load, tmp_path, saying="of the version '0.1.0.2fddc7f8', before 26 November 2026")
+
+
+def test_what_was_changed_in_a_bundle_that_is_not_read_is_not_called_consistent() -> None:
+    held = files((FOLDER / "256e7ab-mst.zip").read_bytes())
+    document = json.loads(held["release.json"])
+    document["statement"] = "changed"
+    refused(verified, pack.sealed({**held, "release.json": json.dumps(document).encode()}), saying="which this one does not read")
+
+
+def test_a_document_of_today_that_lacks_a_part_is_damaged_or_refused() -> None:
+    """Whichever part it is, so that none can be left out to be called older and consistent."""
+    held = files((FOLDER / "0.1.0-mst.zip").read_bytes())
+    document = json.loads(held["release.json"])
+    for part in document:
+        less = {name: value for name, value in document.items() if name != part}
+        try:
+            report = verified(pack.sealed({**held, "release.json": json.dumps(less).encode()}))
+        except InputError:
+            continue
+        assert report.verdict != verdicts.CONSISTENT, part
 
 
 def test_a_codebook_of_an_earlier_version_may_differ_in_sentences_alone() -> None:

@@ -16,8 +16,8 @@ from tests.refusals import refused
 from tests.store.test_ledger import reserve
 
 KEPT = Path(__file__).with_name("kept")
-READ = ("256e7ab", "37a72016")
-"""Commits of 23 and 26 November 2026, with versions 2 and 6 of the tables; their home has the charge of a run that touched records."""
+READ = ("256e7ab", "37a72016", "89aee0b7")
+"""Commits of 23, 26 and 30 November 2026, with versions 2, 6 and 6 of the tables; each home has a run that touched records."""
 REFUSED = "2ab6137"
 """A commit of 21 November 2026. Its tables have version 4 of a count that began anew later."""
 
