@@ -24,6 +24,9 @@ from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.grouped_domain import with_groups
 from dpsynth_core.vocabulary.measurement import Measurement
 
+_ROUNDING = 1e-6
+"""Largest part of a budget that rounding of its shares and charges may leave unspent."""
+
 
 def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = False) -> Release:
     """Return the release of an interrupted run from its spool, without the private table and without charges.
@@ -39,6 +42,17 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
     """
     plan = synthesis.feasible(Plan.of(kept.spec))
     return answers_only(plan, kept) if answers else carried_out(plan, kept, on_event)
+
+
+def suffices(kept: Kept) -> bool:
+    """Return whether the answers cost all that the plan sets aside for anything but claims, so that rows follow from them.
+
+    A mechanism may end with less. Then only running it again shows whether its answers suffice, and
+    the result is False.
+    """
+    shares = Plan.of(kept.spec).shares
+    before_claims = shares.rho - sum(shares.of(claim.name) for claim in CLAIMS)
+    return float(sum(map(shares.accountant.cost, kept.paid), Fraction())) >= before_claims * (1 - _ROUNDING)
 
 
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:

@@ -224,7 +224,9 @@ def can_keep(run: Run) -> bool:
 
 
 def keep(owner: str, run: str) -> None:
-    """Start to make a release of the answers that a run stored before it ended early: noisy tables, no rows. This costs nothing.
+    """Start to make a release of the answers that a run stored before it ended early. This costs nothing.
+
+    It has rows if the answers suffice for them, otherwise noisy tables alone (`worker`).
 
     Raises:
         InputError: The run stored no answer, or has not ended.

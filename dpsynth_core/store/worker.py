@@ -37,6 +37,8 @@ from dpsynth_core.store.folders import run_folder
 
 NICENESS, NICENESS_SHARED = 5, 10
 """Process priorities: below the pages, and shared jobs below runs."""
+_TRIED = "rows.tried"
+"""Name of the file in a run's folder that exists once its rows were made, or tried, from stored answers."""
 
 
 def main(job: str) -> None:
@@ -145,7 +147,7 @@ def _make_release(row: Row) -> None:
             _keep(made.charged(balance.citation(run)), taken, folder)
 
     if row["touched"]:
-        keep(_recovered(run, spec), None)
+        keep(_recovered(run, spec, folder / _TRIED), None)
         with contextlib.suppress(OSError):  # the release is there
             spools.spool_file(run).unlink()
     else:
@@ -185,15 +187,26 @@ def _fresh(run: str, spec: Spec, keep: making.HandOver) -> None:
     making.make(plan, spool_for, begin, partial(_record, run), keep)
 
 
-def _recovered(run: str, spec: Spec) -> Release:
-    """Return the release of an interrupted run: its noisy tables, without rows.
+def _recovered(run: str, spec: Spec, tried: Path) -> Release:
+    """Return the release of an interrupted run: with rows if its answers suffice, otherwise its noisy tables alone.
 
-    Rows are not made, because a run that could not hold its model in memory would fail again.
+    Rows are tried once. If that ends badly, for example because the model does not fit into memory,
+    the next attempt makes the noisy tables.
+
+    Args:
+        run: Id of the run.
+        spec: Its sealed spec.
+        tried: A file that exists once rows were tried.
     """
     _limit(Plan.of(spec))
     kept = spool.read(spools.spool_file(run))
     ledger.check_plan(run, kept.spec.digest())
-    return recovery.recover(kept, partial(_record, run), answers=True)
+    answers = tried.exists() or not recovery.suffices(kept)
+    if not answers:
+        with explained():
+            private_directory(tried.parent)
+            tried.touch(0o600)
+    return recovery.recover(kept, partial(_record, run), answers)
 
 
 def _record(run: str, progress: Progress) -> None:

@@ -312,6 +312,25 @@ def test_what_a_lost_run_measured_is_kept_from_its_page_and_shown_as_results() -
         open_page(page, place)
 
 
+def test_a_run_whose_answers_are_all_on_disk_is_a_release_with_rows_after_one_click(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk failed")
+
+    place = project()
+    run = runs.submit(LOCAL_OWNER, place, sealed(place))
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "_keep", fail)
+        worker.work(dispatch.claim(run))
+    charged = balance.spent("Invented people")
+    button(open_page("mechanism", place), "Keep what was measured").click().run()
+    worker.work(dispatch.claim(run))
+    made = runs.release(LOCAL_OWNER, run)
+    assert made.rows > 0
+    assert not made.branded(INTERRUPTED)
+    assert balance.spent("Invented people") == charged
+    open_page("results", place)
+
+
 def test_looks_that_were_taken_stand_among_the_leaks_before_the_plan_is_sealed() -> None:
     place = hostile_project(("a", "b"))
     assert "true values" not in words(open_page("mechanism", place))

@@ -14,12 +14,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from dpsynth_core.bundle import unpack, verdicts, verify
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
+from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.sources import csv_file, readers
 from dpsynth_core.store import balance, chain, database, dispatch, jobs, postgres, processes, projects, runs, spools, worker
 from dpsynth_core.store.database import transaction
@@ -27,6 +29,7 @@ from dpsynth_core.store.faults import StoreFault
 from dpsynth_core.store.folders import run_folder
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
+from tests.bundle import pack
 from tests.homes import MOST, PEOPLE, tables
 from tests.refusals import refused
 from tests.store.conftest import measured
@@ -287,6 +290,52 @@ def test_a_plan_that_is_not_the_charged_one_reads_nothing(started: str, monkeypa
     assert (run.state, run.touched) == ("failed", False)
     assert "another one than entry 2 of the ledger was charged for" in run.error
     assert balance.spent("people").rho == 0
+
+
+def all_answered(started: str) -> list[list[float]]:
+    """End a run after its last answer and before its release is stored; its noisy tables."""
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk failed")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "_keep", fail)
+        worker.work(dispatch.claim(started))
+    assert runs.get("ann", started).state == "failed"
+    return [table.values.tolist() for table in measured(started)]
+
+
+def test_a_run_whose_answers_are_all_on_disk_becomes_the_whole_release_for_nothing(started: str) -> None:
+    tables, before = all_answered(started), chain.entries()
+    runs.keep("ann", started)
+    worker.work(dispatch.claim(started))
+    made = runs.release("ann", started)
+    assert made.rows == len(made.table) > 0
+    assert not made.branded(INTERRUPTED)
+    assert [table.values.tolist() for table in made.measurements] == tables
+    assert chain.entries() == before
+    assert not spools.spool_file(started).exists()
+    assert verify.verify(unpack.read_bytes(pack.pack(made))).verdict != verdicts.INCONSISTENT
+
+
+def test_where_rows_fail_once_the_noisy_tables_are_made_the_next_time(started: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the model needs more memory than there is."""
+    tables = all_answered(started)
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(synthesis, "carry_out", full)
+        runs.keep("ann", started)
+        worker.work(dispatch.claim(started))
+    run = runs.get("ann", started)
+    assert (run.state, runs.can_keep(run)) == ("failed", True)
+    runs.keep("ann", started)
+    worker.work(dispatch.claim(started))
+    made = runs.release("ann", started)
+    assert made.branded(INTERRUPTED)
+    assert (made.rows, [table.values.tolist() for table in made.measurements]) == (0, tables)
 
 
 def test_what_is_kept_of_a_run_is_of_the_plan_that_was_charged(started: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,10 @@ def _ended(run: Run) -> None:
         return
     st.caption(_ADVICE[run.state])
     if runs.can_keep(run):
-        help = "This makes a release of the noisy tables that you paid for, without rows. It reads no record and costs nothing."
+        help = (
+            "This makes a release of the answers that you paid for: with rows if everything was measured, otherwise of noisy tables alone. "
+            "It reads no record and costs nothing. If rows fail, the next click makes the noisy tables."
+        )
         keep = partial(refusals.attempt, _KEEP, partial(runs.keep, session.current().owner, run.id))
         st.button("Keep what was measured", icon=":material/save:", key=f"keep_{run.id}", on_click=keep, help=help)
         frame.refused_at(_KEEP)
