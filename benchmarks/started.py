@@ -244,10 +244,15 @@ def _further(rng: random.Random, table: pd.DataFrame, columns: list[Column]) -> 
     return given
 
 
+def case(seed: int, number: int) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+    """Return the plan of this number as `drawn` does: of one table, or of two linked ones."""
+    rng = random.Random(f"{seed} {number}")
+    return _linked(rng) if rng.random() < 0.12 else drawn(rng)
+
+
 def outcome(seed: int, number: int) -> tuple[str, str]:
     """Plan and run the plan of this number. Return "refused", "ran" or "FAILED", and the reason."""
-    rng = random.Random(f"{seed} {number}")
-    table, document, given = _linked(rng) if rng.random() < 0.12 else drawn(rng)
+    table, document, given = case(seed, number)
     try:
         plan = dps.plan(table, document, **given)
         str(plan)
