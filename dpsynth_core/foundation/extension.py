@@ -117,9 +117,11 @@ class Texts:
 
 
 _LONGEST = 2000
+"""Characters of a text."""
 
 Stated = Mapping[str, int | list[str]]
 """The section `extensions` of a spec: the values of settings by name."""
+
 
 @dataclass(frozen=True)
 class Entry:
