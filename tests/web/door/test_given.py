@@ -22,9 +22,10 @@ HOST = {"host": "studio.example.org"}
 
 
 def message(address: str) -> bytes:
-    """What Streamlit sends for a button that downloads a file from there."""
+    """What Streamlit sends for a button that downloads a file from there. The next field begins with a letter."""
     sent = ForwardMsg()
     sent.delta.new_element.download_button.url = address
+    sent.delta.new_element.download_button.type = "secondary"
     return sent.SerializeToString()
 
 

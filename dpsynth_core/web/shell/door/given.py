@@ -14,6 +14,7 @@ from starlette.types import Message, Send
 
 PLACES = ("media", "_stcore/upload_file")
 """The routes of such files, below the path of the server."""
+# A message says where a text ends by its length alone: what is found may have further signs behind the address, of the next field.
 _PATTERNS = [re.compile(rb"/(" + place.encode() + rb"/[\w./-]+)") for place in PLACES]
 _MOST = 50_000
 """Number of addresses that are remembered; who opens an older one is refused, and gets a new one with the page."""
@@ -40,7 +41,9 @@ class Given:
 
     def may_ask(self, owner: str, name: str) -> bool:
         """Return whether this owner may request a path below that of the server: one of no place of such files, or one of their own."""
-        return not name.startswith(tuple(f"{place}/" for place in PLACES)) or (owner, name) in self._known
+        if not name.startswith(tuple(f"{place}/" for place in PLACES)):
+            return True
+        return any(own == owner and known.startswith(name) for own, known in self._known)
 
 
 def _named(content: bytes) -> Iterator[str]:
