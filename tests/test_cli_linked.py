@@ -257,9 +257,9 @@ def test_the_data_package_says_which_key_links_the_tables(released: Path, tmp_pa
     """By the validator of the format; and one who forges the key is found by verify, which writes the package anew."""
     frictionless = pytest.importorskip("frictionless", reason="it is not installed; `make check` installs what requirements-dev.txt names")
     held = files((released / "release.zip").read_bytes())
-    for name in ("datapackage.json", "synthetic.csv", "members.csv"):
+    for name in ("datapackage.json", "synthetic.csv", "members.csv", "errors.csv"):
         (tmp_path / name).write_bytes(held[name])
-    members, homes = json.loads(held["datapackage.json"])["resources"]
+    members, homes, _ = json.loads(held["datapackage.json"])["resources"]
     assert members["schema"]["foreignKeys"] == [{"fields": ["id"], "reference": {"resource": "synthetic", "fields": ["id"]}}]
     assert homes["schema"]["primaryKey"] == ["id"]
     monkeypatch.chdir(tmp_path)
