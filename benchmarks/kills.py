@@ -60,7 +60,7 @@ def _launch(job: str) -> None:
         worker.main(job)
         os._exit(0)
     with transaction() as db:
-        dispatch._fill(db, job, child, processes.birth(child) or "ended")
+        dispatch.fill(db, job, child, processes.birth(child) or "ended")
 
 
 SUBJECTS: dict[str, tuple[str, Callable[[], int], bool]] = {

@@ -60,15 +60,22 @@ def claim(job: str) -> Row:
         jobs.NotMine: The job has no free place.
     """
     with transaction() as db:
-        _fill(db, job, *jobs.me())
+        fill(db, job, *jobs.me())
         first = f"UPDATE workers SET heartbeat = ? WHERE job = ? AND {jobs.MINE} AND heartbeat IS NULL"
         if db.execute(first, (now(), job, *jobs.me())).rowcount != 1:
             raise jobs.NotMine
         return jobs.job_of(db, job)
 
 
-def _fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
-    """Give a process of this machine a free place of a job, if there is one and unless it has one."""
+def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
+    """Give a process of this machine a free place of a job, if there is one and unless it has one.
+
+    Args:
+        db: The connection, in a transaction that may write.
+        job: Id of the job.
+        pid: Id of the process.
+        birth: When the process began, as `processes.birth` returns it.
+    """
     process = pid, birth, processes.place()
     if db.execute("SELECT 1 FROM workers WHERE job = ? AND pid = ? AND birth = ? AND place = ?", (job, *process)).fetchone() is None:
         free = "(SELECT id FROM workers WHERE job = ? AND pid IS NULL LIMIT 1)"
@@ -307,7 +314,7 @@ def launch_worker(job: str) -> None:
     """Start a worker, and give it a place at once, so that its death is noticed also before it has claimed the job itself."""
     pid, birth = processes.launch("dpsynth_core.store.worker", job)
     with transaction() as db:
-        _fill(db, job, pid, birth or "ended")
+        fill(db, job, pid, birth or "ended")
 
 
 def _cancel_if_alone(db: Connection, job: str) -> None:

@@ -208,8 +208,14 @@ def test_a_run_that_meets_a_fault_at_any_durable_step_is_charged_once_and_ends_w
         kept = [measured(run) for run in spools.unfinished()]
         tables = kept[0] if kept else ()
         counts.add(len(tables))
+        is_whole = caller == "command" and release.exists() and not kept
         again = driver(home, caller, "plan.json", 0)
-        if again == 0:
+        if is_whole:  # nothing replaces what was paid for
+            assert (again, check_people()) == (cli.BAD_INPUT, 1)
+            assert "it holds a release that was charged to the population 'people'" in said.read_text()
+            assert verify.verify(unpack.read(release)).verdict != verdicts.INCONSISTENT
+            ends.add("kept")
+        elif again == 0:
             assert check_people() == max(charged, 1) or not kept, (step, words)
             made = unpack.read(release)
             stored = document.from_json(made.document).measurements
@@ -230,7 +236,7 @@ def test_a_run_that_meets_a_fault_at_any_durable_step_is_charged_once_and_ends_w
         step += 1
     assert 15 < steps < 80
     assert counts == {0, 1, 2, 3}
-    assert ends == {"began", "went on"} | ({"recovered"} if fault == "full" else set())
+    assert ends == {"began", "went on"} | ({"recovered"} if fault == "full" else set()) | ({"kept"} if caller == "command" else set())
 
 
 @pytest.mark.usefixtures("no_workers")
