@@ -98,19 +98,19 @@ def test_a_sweep_goes_on_after_it_was_stopped_and_after_server_and_workers_were_
     monkeypatch.setenv("DPSYNTH_HOME", str(home))
     ready = draft()
     aim_last = ["mst", "independent", "aim"]  # its trials take longest
-    ready["wizard"]["tradeoffs"] = {"rows": 2000, "strength": 0.5, "mechanisms": aim_last, "repeats": 3}
+    ready["wizard"]["tradeoffs"] = {"rows": 2000, "strength": 0.5, "mechanisms": aim_last, "repeats": 10}
     place = project(**ready)
     server = start_server(home=home)
     opened(page, server, f"/tradeoffs?project={place}")
-    page.get_by_role("button", name="Start 45 trials").click()
-    expect(page.get_by_text(re.compile(r"\d+ of 45 trials"))).to_be_visible(timeout=LONG_MS)
+    page.get_by_role("button", name="Start 150 trials").click()
+    expect(page.get_by_text(re.compile(r"\d+ of 150 trials"))).to_be_visible(timeout=LONG_MS)
     (sweep,) = (stored.id for stored in sweeps.list(LOCAL_OWNER, place))
     wait_until(lambda: any(point.state == "done" for point in sweeps.points(LOCAL_OWNER, sweep)))  # a fast machine is ahead of its page
     page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Go on").click()
-    (ended,) = re.findall(r"\d+ of 45 trials", page.get_by_text(re.compile(r"trials · about .* left")).inner_text())
+    (ended,) = re.findall(r"\d+ of 150 trials", page.get_by_text(re.compile(r"trials · about .* left")).inner_text())
     expect(page.get_by_text(re.compile(rf"^{ended}"))).to_have_count(0)  # the page goes on, too
 
     server.process.send_signal(signal.SIGKILL)
@@ -120,14 +120,14 @@ def test_a_sweep_goes_on_after_it_was_stopped_and_after_server_and_workers_were_
     for pid, birth in workers:
         processes.signal_group(pid, birth, signal.SIGKILL)
     before = {point.number: point for point in sweeps.points(LOCAL_OWNER, sweep) if point.state == "done"}
-    assert 0 < len(before) < 45
+    assert 0 < len(before) < 150
 
     restarted = start_server(home=home)
     opened(page, restarted, f"/tradeoffs?project={place}")
-    expect(page.get_by_text("45 of 45 trials")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("150 of 150 trials")).to_be_visible(timeout=LONG_MS)
     after = sweeps.points(LOCAL_OWNER, sweep)
     assert {point.state for point in after} == {"done"}
     assert all(after[number] == point for number, point in before.items())  # same time, same single attempt
     settled(page)
     page.get_by_test_id("stMain").get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("button", name="Start 45 trials")).to_be_visible()
+    expect(page.get_by_role("button", name="Start 150 trials")).to_be_visible()
