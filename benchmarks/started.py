@@ -282,7 +282,10 @@ def main() -> None:
     counted: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     began = time.perf_counter()
     for number in range(options.first, options.first + options.plans):
-        what, why = outcome(options.seed, number)
+        try:
+            what, why = outcome(options.seed, number)
+        except KeyboardInterrupt:  # what became of the plans before is still printed
+            break
         counted[what][why if what != "FAILED" else why.strip().splitlines()[-1][:160]] += 1
         if what == "FAILED":
             print(f"--seed {options.seed} --first {number} --plans 1\n{why}", flush=True)
@@ -290,7 +293,7 @@ def main() -> None:
         print(f"{what}: {sum(reasons.values())}")
         for reason, times in reasons.most_common(12):
             print(f"  {times:5} {reason}")
-    print(f"{options.plans} plans in {time.perf_counter() - began:.0f} s")
+    print(f"{sum(map(collections.Counter.total, counted.values()))} plans in {time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":
