@@ -81,8 +81,12 @@ def release(
             took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
             print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
-    goes_on = None if population is None else in_process.interrupted(plan)
-    with alone_in(out, formats, None if goes_on is None else in_process.entry_hash(goes_on, spec)):
+
+    def own() -> str | None:
+        goes_on = None if population is None else in_process.interrupted(plan)
+        return None if goes_on is None else in_process.entry_hash(goes_on, spec)
+
+    with alone_in(out, formats, own):
         check_formats(plan, formats)
         spool.check_room(plan, out, "--out")
         lines = _notes(plan, assumed, unstated, shown_here)
@@ -95,7 +99,7 @@ def release(
 
 
 @contextmanager
-def alone_in(out: Path, formats: Sequence[str], own: str | None) -> Iterator[None]:
+def alone_in(out: Path, formats: Sequence[str], own: Callable[[], str | None]) -> Iterator[None]:
     """Lock the folder of --out for one run, after a check that the files of a release can be written.
 
     The check comes before any charge. Within the block no other run writes there. A release that
@@ -104,8 +108,9 @@ def alone_in(out: Path, formats: Sequence[str], own: str | None) -> Iterator[Non
     Args:
         out: The folder of --out.
         formats: Formats of the rows.
-        own: Hash of the ledger's entry of an interrupted run that goes on: its own release may be
-            there without some of its files. None for another run.
+        own: Returns the hash of the ledger's entry of an interrupted run that goes on: its own
+            release may be there without some of its files. It returns None for another run, and is
+            called only if there is a charged release.
 
     Raises:
         InputError: The folder cannot be written, another run holds it, or it has another release
@@ -131,17 +136,17 @@ def alone_in(out: Path, formats: Sequence[str], own: str | None) -> Iterator[Non
         os.close(descriptor)
 
 
-def _check_charged(document: Path, own: str | None) -> None:
+def _check_charged(document: Path, own: Callable[[], str | None]) -> None:
     """Raise InputError if the folder holds a release that was charged, so that no new one replaces what was paid for.
 
     Args:
         document: The path of the folder's release.json, which may be missing.
-        own: Hash of the ledger's entry of the one release that is accepted, or None.
+        own: As in `alone_in`.
     """
     cited: dict[str, Any] = {}
     with suppress(InputError, AttributeError):  # it is no release
         cited = parse_json(read_document(document, "--out"), "--out").get("ledger") or {}
-    if (charged := cited.get("population")) is not None and (own is None or cited.get("hash") != own):
+    if (charged := cited.get("population")) is not None and ((hash_of_own := own()) is None or cited.get("hash") != hash_of_own):
         problem = f"it holds a release that was charged to the population {shown(charged)}"
         raise InputError("--out", problem, "name another folder, or move that release")
 

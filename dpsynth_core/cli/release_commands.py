@@ -399,7 +399,7 @@ def _recover(options: argparse.Namespace) -> None:
     path = _spool_of(options.run, options.out)
     kept = spool.read(path)
     formats = chosen(options.format)
-    with making.alone_in(options.out, formats, in_process.entry_hash(kept.run, kept.spec) if kept.run else None):
+    with making.alone_in(options.out, formats, lambda: in_process.entry_hash(kept.run, kept.spec) if kept.run else None):
         interrupts.defer()
         hear = making.told(Plan.of(kept.spec))
         in_process.finish(kept, path, hear, options.answers, lambda made, ours: making.write_files(made, options.out, None, formats, ours))

@@ -116,7 +116,7 @@ def entry_hash(run: str, spec: Spec) -> str | None:
 
     try:
         return str(charging.citation(run, spec.digest())["hash"])
-    except (StoreFault, InputError):
+    except InputError:
         return None
 
 
