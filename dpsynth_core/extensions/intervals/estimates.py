@@ -47,6 +47,18 @@ class Estimated:
         return np.asarray((self.influence**2).mean(axis=1) / self.rows)
 
 
+class _Constant(Exception):
+    """A term that is the same in all rows, so that its coefficient cannot be estimated.
+
+    Attributes:
+        place: Its place among the names.
+    """
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
 Compute = Callable[[list[Floats], Floats], tuple[Floats, Floats]]
 """Returns estimates and influence functions, shape (results, cells), from variables and the weight of each cell; weights sum to 1."""
 
@@ -76,7 +88,7 @@ class Prepared:
         Args:
             codes: The cells of the rows, shape (rows, columns of the domain).
         """
-        terms = enumerate(self._design[1:], start=1) if len(self.names) == len(self._design) > 1 else ()
+        terms = enumerate(self._design[1:], start=1) if len(self.names) > 1 else ()  # a statistic has one name
         seen = {name: np.unique(codes[:, self.domain.position(name)]) for name in self.columns}
         return tuple(place for place, factors in terms if any(not np.nan_to_num(one.values[seen[one.column]]).any() for one in factors))
 
@@ -111,7 +123,10 @@ class Prepared:
         held = counts[known].sum()
         if known.sum() == 0 or (weights is None and held < 2):
             raise InputError(FIELD, "no two rows of the release have all values that it needs", "use columns with fewer missing values")
-        values, psi = self._compute([np.asarray(one)[known] for one in design], counts[known] / held)
+        try:
+            values, psi = self._compute([np.asarray(one)[known] for one in design], counts[known] / held)
+        except _Constant as found:
+            raise InputError(FIELD, f"{self.names[found.place]} is the same in all rows of the release", "leave it out") from None
         every = np.zeros((len(values), len(cells) if influence else 0))
         if influence:
             every[:, known] = psi * (counts.sum() / held)
@@ -274,6 +289,9 @@ def _fitted(family: str, y: Floats, x: Floats, p: Floats) -> tuple[Floats, Float
         y: The outcome, shape (cells,).
         x: The design, shape (cells, coefficients).
         p: The weights, which sum to 1.
+
+    Raises:
+        _Constant: A column of the design is the same in all cells.
     """
     middle = p @ x
     middle[0] = 0.0
@@ -281,7 +299,7 @@ def _fitted(family: str, y: Floats, x: Floats, p: Floats) -> tuple[Floats, Float
     spread[0] = 1.0
     flat = np.flatnonzero(spread <= _LEAST * np.maximum(1.0, np.abs(middle)))
     if flat.size:
-        raise InputError(FIELD, f"term {flat[0]} is the same in all rows", "leave it out")
+        raise _Constant(int(flat[0]))
     z = (x - middle) / spread
     beta = np.zeros(z.shape[1])
     if family == "poisson":

@@ -7,7 +7,7 @@ product of columns, together with each other column).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations
 
 from dpsynth_core.extensions.intervals import formulas
@@ -35,13 +35,11 @@ def tables(stated: Stated, domain: Domain) -> tuple[Clique, ...]:
     Raises:
         InputError: A text is not an analysis, or names no column of the domain.
     """
-    texts = stated.get(SETTING, ())
-    if not isinstance(texts, list):
-        return ()
-    found = [one for text in texts for one in wanted(formulas.read(text))]
-    for column in {name for one in found for name in one}:
+    analyses = [formulas.read(text) for text in texts(stated)]
+    for column in (name for one in analyses for name in formulas.columns(one)):
         if column not in domain:
             raise InputError(SETTING, f"{column!r} is not a column of the domain", f"use {', '.join(domain.names[:12])}")
+    found = [columns for one in analyses for columns in wanted(one)]
     widest = [one for one in dict.fromkeys(found) if len(one) > 1 and not any(one < other for other in found)]
     return tuple(map(domain.clique, widest))
 
@@ -67,22 +65,22 @@ def check(plan: Plan) -> None:
     if not isinstance(plan.mechanism, Aim) or not plan.mechanism.strategies.planned:
         problem = f"{plan.mechanism.card.title} does not measure the tables of named analyses before others"
         raise InputError(SETTING, problem, "choose AIM with its usual settings, or leave it out")
-    for text in texts(plan):
-        analysis = formulas.read(text)
-        if unknown := [name for name in formulas.columns(analysis) if name in {one.name for one in plan.domain.unknown}]:
-            raise InputError(SETTING, f"the values of {unknown[0]!r} are to be learnt", "learn them first, or leave the analysis out")
+    for analysis in map(formulas.read, texts(plan.spec.extensions)):
+        for name in formulas.columns(analysis):
+            if plan.domain[name].most:
+                raise InputError(SETTING, f"the values of {name!r} are to be learnt", "learn them first, or leave the analysis out")
         prepared(plan.domain, analysis)
-    _check_capacity(plan, plan.mechanism.max_size_mb, plan.workload.first)
-
-
-def _check_capacity(plan: Plan, most: float, first: Sequence[Clique]) -> None:
-    used = Capacity(plan.domain, most).used_mb(first)
-    if used > most:
+    most = plan.mechanism.max_size_mb
+    if (used := Capacity(plan.domain, most).used_mb(plan.workload.first)) > most:
         problem = f"a model of the tables of these analyses takes {used:,.0f} MB, more than max_size_mb ({most:g})"
         raise InputError(SETTING, problem, "name fewer analyses, merge values, or raise max_size_mb")
 
 
-def texts(plan: Plan) -> list[str]:
-    """Return the analyses that a plan names, as text."""
-    stated = plan.spec.extensions.get(SETTING, [])
-    return stated if isinstance(stated, list) else []
+def texts(stated: Stated) -> list[str]:
+    """Return the analyses that a spec names, as text.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    named = stated.get(SETTING, [])
+    return named if isinstance(named, list) else []

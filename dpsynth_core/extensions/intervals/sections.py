@@ -35,22 +35,23 @@ def sections(release: Release) -> Iterator[Section]:
         return
     if number_of_sets(release.spec):
         yield _of_sets(release)
-    if named.texts(release.plan):
+    if named.texts(release.spec.extensions):
         yield _of_named(release)
 
 
 def _of_sets(release: Release) -> Section:
     sets, pairs = number_of_sets(release.spec), measured_pairs(release)
     every = len(release.domain) * (len(release.domain) - 1) // 2
-    listed = ", ".join(f"{one} x {other}" for one, other in pairs[:MOST_NAMED])
+    first = ", ".join(f"{one} x {other}" for one, other in pairs[:MOST_NAMED])
     more = f" and {len(pairs) - MOST_NAMED:,} more" if len(pairs) > MOST_NAMED else ""
+    listed = f": {first}{more}." if pairs else "."
     return Section(
         "plausible",
         "Standard errors of analyses",
         READING,
         (
             f"{name(1)} to {name(sets)} are {sets:,} sets of rows. Analyse each, and combine the results with {PROGRAM} or dps.pool.",
-            f"Of the {every:,} pairs of columns, {len(pairs):,} were measured over all their cells{f': {listed}{more}.' if pairs else '.'}",
+            f"Of the {every:,} pairs of columns, {len(pairs):,} were measured over all their cells{listed}",
             "Intervals hold for analyses of measured tables. They do not hold for relations that no measured table has.",
             "Do not test on synthetic.csv alone: its standard errors leave out the noise, and find relations that are not there.",
         ),
@@ -64,7 +65,7 @@ def _of_named(release: Release) -> Section:
         "Analyses named before the run",
         "AIM measured the tables of these analyses before any others, whatever it found.",
         (
-            *named.texts(release.plan),
+            *named.texts(release.spec.extensions),
             *(
                 f"The table {' x '.join(clique)} has noise with a standard deviation of {measured[clique]:,.1f} in each cell."
                 for clique in release.plan.workload.first

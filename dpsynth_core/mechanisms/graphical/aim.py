@@ -180,6 +180,7 @@ class Aim(AimParameters):
         `yield from`).
         """
         every, domain = workload.aim_weights(), kernel.domain
+        first = domain.unpublished(workload.first)
         weights = {r: every[r] for r in domain.unpublished(every)}
         columns: dict[Clique, float] = {r: weight for r, weight in every.items() if len(r) == 1}
         own = {r: weight for r, weight in columns.items() if r in weights}
@@ -209,16 +210,16 @@ class Aim(AimParameters):
         noise = aim_strategies.mean_noise(each)
         loud = {m.clique[0] for m, is_loud in zip(_cells_of(measurements), aim_strategies.loud(each), strict=True) if is_loud}
         parts = divided(aim_strategies.halves_equal(shares), levels) if loud else parts
-        if not workload.first and spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
+        if not first and spent < COLUMNS_ALONE and self.asks(noise, len(columns)) and any(len(r) == 2 for r in weights):
             yield from spend(self.share_beside(noise, LARGE_GAP))
             gap = self._gap(kernel, weights, [m for m in measurements if not m.groups], noise)
-        for share in (spent,) if workload.first else self.shares_for_columns(spent, noise, gap):
+        for share in (spent,) if first else self.shares_for_columns(spent, noise, gap):
             yield from spend(share)
             start = self._start(kernel, weights, columns, levels, measurements, share)
             if start.prior.marginals:
                 break
         asked = domain.unpublished(r for r in workload.weights if len(r) > 1)
-        if first := domain.unpublished(workload.first):
+        if first:
             rho = aim_strategies.share_first(workload) * kernel.rho_left
             planned: Mapping[Clique, float] = self.strategies.divide(domain, {r: workload.weights[r] for r in first})
         else:

@@ -306,9 +306,9 @@ class AimParameters:
         if first == 1.0:
             return ((SINGLE, 1.0),)
         first *= share
-        pairs = not workload.first and any(len(r) == 2 for r in workload.domain.unpublished(every))
-        asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
         wanted = share_first(workload) * (1 - first - counting)
+        pairs = not wanted and any(len(r) == 2 for r in workload.domain.unpublished(every))
+        asked = AT_MOST if first and pairs and self.asks(_ANY_NOISE, sum(len(r) == 1 for r in every)) else 0.0
         left = 1 - first - asked - counting - wanted
         single, chosen = (SINGLE, CHOSEN) if self.column_noise == NO_MORE else (AT_LEAST, LEFT)
         before = ((COUNTING, counting), (single, first), (DEPENDENCE, asked), (ASKED, wanted))

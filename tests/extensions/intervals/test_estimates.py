@@ -93,7 +93,7 @@ def test_an_ordinary_variance_is_that_of_samples() -> None:
 
 def test_rows_that_hold_too_little_are_refused() -> None:
     only_men = ROWS[SEX]
-    refused(values, "visits ~ age + sex", only_men, saying="the same in all rows")
+    refused(values, "visits ~ age + sex", only_men, saying="sex: m is the same in all rows")
     refused(values, "mean(age | sex == f)", only_men, saying="no row of the release is in the group")
     refused(values, "correlation(age, visits)", ROWS[ROWS[:, 0] == 1], saying="the same value in all rows")
     refused(values, "odds_ratio(sick == yes, sex == m)", only_men, saying="has no rows")
