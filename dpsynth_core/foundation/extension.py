@@ -416,7 +416,7 @@ def tables(stated: Stated) -> tuple[str, ...]:
     Args:
         stated: The spec's section `extensions`.
     """
-    return tuple(one.tables for one in asked(stated) if one.tables and stated)
+    return tuple(one.tables for one in asked(stated) if one.tables)
 
 
 def is_row_file(name: str) -> bool:
@@ -439,7 +439,7 @@ def engines() -> dict[str, Engine]:
     return {engine.name: engine for one in built_in() for engine in one.engines}
 
 
-def local() -> tuple[str, ...]:
+def local_addresses() -> tuple[str, ...]:
     """Return the beginnings of addresses with "://" that lead to no other machine."""
     return tuple(start for place in places().values() for start in place.local)
 

@@ -81,8 +81,7 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
     from dpsynth_core.sources import memory
 
     if form:
-        places = " and ".join(("files", *(place.many for place in extension.places().values())))
-        raise InputError(next(iter(form)), f"it goes with {places}, and this is a table in memory", "leave it out")
+        raise _without_form(form, "a table in memory")
     if hasattr(data, "to_frame") and not hasattr(data, "columns"):
         raise InputError(field, f"a {type(data).__name__} is one column, and not a table", "give a table of it, as to_frame() makes")
     kind = type(data).__module__.partition(".")[0].lstrip("_")
@@ -143,10 +142,21 @@ def _renamed(rows: pd.DataFrame, columns: pd.Index[Any]) -> pd.DataFrame:
     return rows.set_axis(pd.Index(names, name=columns.name, tupleize_cols=False), axis="columns")
 
 
+def _without_form(form: Mapping[str, Any], what: str) -> InputError:
+    """Return the error for a form that is given with a table that has none.
+
+    Args:
+        form: The form, which is not empty.
+        what: The table, in words.
+    """
+    places = " and ".join(("files", *(place.many for place in extension.places().values())))
+    return InputError(next(iter(form)), f"it goes with {places}, and this is {what}", "leave it out")
+
+
 def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
     if place == "demo" and not os.path.exists(place):
         if form:
-            raise InputError(next(iter(form)), "it goes with files and databases, and this is the demo", "leave it out")
+            raise _without_form(form, "the demo")
         return Given({"kind": "demo"}, frame_of, "Simulated people")
     from dpsynth_core.planning.spec import stated_table
     from dpsynth_core.sources.detect import settled_format  # this and more is loaded for files and places alone

@@ -153,7 +153,7 @@ class DataSpec(TableSpec):
     @property
     def other_machine(self) -> bool:
         """True if reading connects to a machine that the document names: a server, a cluster or an object store."""
-        return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(extension.local()))
+        return self.scheduler is not None or (is_uri(self.path) and not self.path.startswith(extension.local_addresses()))
 
 
 class MembersSpec(TableSpec):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation import documents, extension
@@ -188,21 +189,21 @@ def placed(section: Section) -> PlacedTable:
     Raises:
         InputError: The address cannot be used, or the table cannot be read.
     """
-    table: PlacedTable = extension.load(extension.places()[section["kind"]].table)(section, ())
+    return _placed_at(extension.places()[section["kind"]], section)
+
+
+def _placed_at(place: extension.Place, section: Section, order: Sequence[str] = ()) -> PlacedTable:
+    table: PlacedTable = extension.load(place.table)(section, order)
     return table
 
 
 def _at(place: extension.Place) -> TableKind:
     """Return the entry of tables at a kind of place, whose extension is loaded when one is looked at."""
 
-    def table(section: Section, order: Sequence[str] = ()) -> PlacedTable:
-        found: PlacedTable = extension.load(place.table)(section, order)
-        return found
-
     def opened_there(section: Section, domain: Domain, person: str | None, rows: int) -> MarginalSource:
         # sorted by the person and all columns of the domain, so that the first rows of a person are well defined
         order = () if person is None else (person, *domain.names)
-        return _counted_here(table(section, order), section, domain, person, rows)
+        return _counted_here(_placed_at(place, section, order), section, domain, person, rows)
 
     def base_name(path: str) -> str:
         try:
@@ -217,10 +218,10 @@ def _at(place: extension.Place) -> TableKind:
     return TableKind(
         place.kind,
         opened_there,
-        lambda section: table(section).schema,
+        lambda section: _placed_at(place, section).schema,
         skips_rows=place.skips_rows,
         base_name=base_name,
-        source=table,
+        source=partial(_placed_at, place),
         identity=identity,
     )
 
