@@ -56,7 +56,7 @@ ERRORS = {
     "paper_bound_share_95": "The same bound as AIM's paper prints it (95%)",
 }
 """Columns of `errors`, and what they hold. Errors are shares of the people who are counted in the wrong group, as on pages."""
-_TEXTS = ("attributes", "known")
+TEXTS = ("attributes", "known")
 _DISTANCES = ("measured_error", "likely_error", "measured_bound95", "measured_simultaneous95", "prior_bound95", "paper_bound95")
 """Columns of numbers in the files of earlier versions, which held L1 distances: twice the share."""
 SENTENCES = ("values_outside", "domain_from")
@@ -216,7 +216,7 @@ def errors(release: Release) -> pd.DataFrame:
         stated = (measured.error, measured.likely, measured.bound95, measured.simultaneous95) if measured else (None,) * 4
         bounds = (prior.tight, prior.paper) if prior and prior.support != UNBOUNDED else (None, None)
         lines.append((label(clique), *stated, SUPPORT[prior.support] if prior else None, *bounds))
-    kinds = {name: "string" if name in _TEXTS else "float64" for name in ERRORS}
+    kinds = {name: "string" if name in TEXTS else "float64" for name in ERRORS}
     frame = pd.DataFrame(lines, columns=list(ERRORS)).astype(kinds)
     return frame.sort_values(["likely_share", "bound_share_95"], ascending=False, kind="stable", ignore_index=True)
 
@@ -229,7 +229,7 @@ def errors_csv(release: Release) -> bytes:
 def earlier_errors_csv(release: Release) -> bytes:
     """Return the errors of all tables as CSV, as earlier versions wrote them: L1 distances of shares, from 0 to 2."""
     frame = errors(release)
-    numbers = [name for name in ERRORS if name not in _TEXTS]
+    numbers = [name for name in ERRORS if name not in TEXTS]
     frame[numbers] /= IN_WRONG_CELL
     words = {word: support for support, word in SUPPORT.items()}
     frame["known"] = frame["known"].map(words, na_action="ignore").astype("string")

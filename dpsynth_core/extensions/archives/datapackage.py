@@ -15,7 +15,7 @@ from dpsynth_core.foundation.content import Digest, in_memory
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
 from dpsynth_core.report.citation import sentence, version
-from dpsynth_core.report.table_files import ERRORS, errors_csv
+from dpsynth_core.report.table_files import ERRORS, TEXTS, errors_csv
 from dpsynth_core.vocabulary.attribute import TYPED, Attribute
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def _licence(licence: str, address: str) -> dict[str, str]:
 
 def _errors(release: Release) -> dict[str, Any]:
     """Return the resource of the errors of tables, whose numbers are shares of people."""
-    texts = ("attributes", "known")
-    fields = [{"name": name, "type": "string" if name in texts else "number", "description": held} for name, held in ERRORS.items()]
+    fields = [{"name": name, "type": "string" if name in TEXTS else "number", "description": held} for name, held in ERRORS.items()]
     described = _described(report.ERRORS, in_memory(errors_csv(release)).digest, {"fields": fields, "missingValues": [""]})
     return described | {"description": "Errors of the tables asked for: shares of the people who are counted in the wrong group."}
 

@@ -14,7 +14,7 @@ from starlette.types import Message, Send
 
 PLACES = ("media", "_stcore/upload_file")
 """The routes of such files, below the path of the server."""
-# A message says where a text ends by its length alone: what is found may have further signs behind the address, of the next field.
+# A message states the length of an address, and no sign ends it: what is found may go on with letters of the next field (`may_ask`).
 _PATTERNS = [re.compile(rb"/(" + place.encode() + rb"/[\w./-]+)") for place in PLACES]
 _MOST = 50_000
 """Number of addresses that are remembered; who opens an older one is refused, and gets a new one with the page."""
