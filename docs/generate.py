@@ -100,32 +100,28 @@ def _signature(name: str, value: object) -> Iterator[str]:
         yield from ("```python", f"{name}{re.sub(r'^.self(, )?', '(', plain)}", "```", "")
 
 
-_NUMPY_SECTION = re.compile(r"^(\w+):?\n-{3,}\n", re.MULTILINE)
-_GOOGLE_SECTION = re.compile(r"^(Args|Attributes|Raises):\n(?= )", re.MULTILINE)
+_SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Examples):\n(?= )", re.MULTILINE)
 
 
 def _docstring(value: object) -> Iterator[str]:
-    """Yield a docstring with sections in NumPy's or Google's style as Markdown."""
-    text = (inspect.getdoc(value) or "").replace("``", "`")
-    style = _NUMPY_SECTION if _NUMPY_SECTION.search(text) else _GOOGLE_SECTION
-    first, *parts = style.split(text)
+    """Yield a docstring with sections in Google's style as Markdown."""
+    first, *parts = _SECTION.split((inspect.getdoc(value) or "").replace("``", "`"))
     yield from (first.strip(), "")
     for title, body in zip(parts[::2], parts[1::2], strict=True):
+        section, _, rest = inspect.cleandoc(body).partition("\n\n")
         yield from (f"**{'Parameters' if title == 'Args' else title}**", "")
         if title == "Examples":
-            yield from ("```python", body.strip(), "```", "")
-        elif style is _NUMPY_SECTION:
-            yield from (*_entries(body, " : "), "")
+            yield from ("```python", inspect.cleandoc(body), "```", "")
         else:
-            listed, _, rest = inspect.cleandoc(body).partition("\n\n")
-            yield from (*_entries(listed, ": "), "", *((rest, "") if rest else ()))
+            yield from ([section] if title == "Returns" else _entries(section))
+            yield from ("", *((rest, "") if rest else ()))
 
 
-def _entries(body: str, mark: str) -> Iterator[str]:
+def _entries(section: str) -> Iterator[str]:
     """Yield each entry of a section, a name and a text, as an item of a list."""
-    for entry in re.split(r"\n(?=\S)", body.strip()):
-        name, _, said = " ".join(entry.split()).partition(mark) if mark in entry else entry.partition("\n")
-        yield f"- `{name}`: {' '.join(said.split())}" if said else f"- {name}"
+    for entry in re.split(r"\n(?=\S)", section):
+        name, _, said = " ".join(entry.split()).partition(": ")
+        yield f"- `{name}`: {said}"
 
 
 def _spec() -> Iterator[str]:

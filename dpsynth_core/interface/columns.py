@@ -25,17 +25,15 @@ Columns: TypeAlias = "Mapping[str, Said] | Mapping[str, Any] | Domain | str | os
 def discover(kind: str = "categorical", *, most: int | None = None, **further: Any) -> dict[str, Any]:
     """Return a column whose values are not listed: they are learnt with noise, for a share of the budget.
 
-    Parameters
-    ----------
-    kind : type of the column, such as ``"categorical"``, ``"integer"`` or ``"date"``.
-    most : maximal number of cells of the column.
-    further : other fields of the column, as in a domain in JSON.
+    Args:
+        kind: Type of the column, such as ``"categorical"``, ``"integer"`` or ``"date"``.
+        most: Maximal number of cells of the column.
+        further: Other fields of the column, as in a domain in JSON.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> dps.discover(most=40)
-    {'kind': 'categorical', 'discover': True, 'most': 40}
+        >>> import dpsynth_core as dps
+        >>> dps.discover(most=40)
+        {'kind': 'categorical', 'discover': True, 'most': 40}
     """
     return {"kind": kind, "discover": True, **({} if most is None else {"most": most}), **further}
 
@@ -48,17 +46,14 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     Identifiers are left out.
 
     Raises:
-    ------
-    InputError
-        If the file is not a domain document of these programs.
+        InputError: If the file is not a domain document of these programs.
 
     Examples:
-    --------
-    >>> import json, pathlib
-    >>> import dpsynth_core as dps
-    >>> written = pathlib.Path("metadata.json").write_text(json.dumps(dps.write_domain({"age": (0, 99)}, "sdv")))
-    >>> [(column["name"], column["kind"]) for column in dps.read_domain("metadata.json")["attributes"]]
-    [('age', 'integer')]
+        >>> import json, pathlib
+        >>> import dpsynth_core as dps
+        >>> written = pathlib.Path("metadata.json").write_text(json.dumps(dps.write_domain({"age": (0, 99)}, "sdv")))
+        >>> [(column["name"], column["kind"]) for column in dps.read_domain("metadata.json")["attributes"]]
+        [('age', 'integer')]
     """
     from dpsynth_core.vocabulary import foreign_domains  # loaded for documents of other programs alone
 
@@ -69,15 +64,12 @@ def write_domain(columns: Columns, program: str) -> dict[str, Any]:
     """Return a domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, ready to save as YAML or JSON.
 
     Raises:
-    ------
-    InputError
-        If the other program lacks a kind of column that the domain has.
+        InputError: If the other program lacks a kind of column that the domain has.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]
-    {'age': {'sdtype': 'numerical', 'computer_representation': 'Int64'}}
+        >>> import dpsynth_core as dps
+        >>> dps.write_domain({"age": (0, 99)}, "sdv")["tables"]["table"]["columns"]
+        {'age': {'sdtype': 'numerical', 'computer_representation': 'Int64'}}
     """
     from dpsynth_core.vocabulary import foreign_domains  # loaded for documents of other programs alone
 

@@ -17,23 +17,20 @@ class Synthesizer:
     Every fit spends budget. A second fit is refused, and cross-validation or a grid search must not be used: each fit would be
     charged.
 
-    Parameters
-    ----------
-    columns, epsilon, tables, population : see `plan`.
-    options : the other options of `plan`, by name.
+    Args:
+        columns, epsilon, tables, population: See `plan`.
+        options: The other options of `plan`, by name.
 
     Attributes:
-    ----------
-    plan_ : the plan that was run.
-    release_ : the release, with its bundle, its errors and its verdict.
+        plan_: The plan that was run.
+        release_: The release, with its bundle, its errors and its verdict.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> options = {"mechanism": "independent"}
-    >>> fitted = dps.Synthesizer({"sex": ["female", "male"]}, epsilon=1, tables=1, options=options).fit("demo")
-    >>> len(fitted.sample(5))
-    5
+        >>> import dpsynth_core as dps
+        >>> options = {"mechanism": "independent"}
+        >>> fitted = dps.Synthesizer({"sex": ["female", "male"]}, epsilon=1, tables=1, options=options).fit("demo")
+        >>> len(fitted.sample(5))
+        5
     """
 
     plan_: Plan

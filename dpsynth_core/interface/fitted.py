@@ -51,12 +51,11 @@ class Fitted:
     """Rows that were fitted to given tables.
 
     Attributes:
-    ----------
-    rows : a pandas frame.
-    differences : a pandas frame with a row for each given table: `table`, the names of its columns,
-        and `difference`, the share of the rows that must move to another cell to match the table's
-        shares. Negative counts of the table are read as 0.
-    statement : a sentence about privacy, to be passed on with the rows.
+        rows: A pandas frame.
+        differences: A pandas frame with a row for each given table: `table`, the names of its columns, and
+            `difference`, the share of the rows that must move to another cell to match the table's shares. Negative
+            counts of the table are read as 0.
+        statement: A sentence about privacy, to be passed on with the rows.
     """
 
     rows: pd.DataFrame
@@ -77,26 +76,23 @@ def rows_from(
 ) -> Fitted:
     """Make rows whose tables match the given tables as closely as one graphical model can (Private-PGM).
 
-    Parameters
-    ----------
-    tables : counts, exact or noisy, of the same people.
-    columns : what each column may contain, as for `plan`.
-    deviations : standard deviation of the noise in a cell, by table; equal for all tables by default.
-    rows : number of rows; by default the estimated total of the tables.
-    giver : a sentence that is passed on with the rows: who made the tables, and which protection they promise.
+    Args:
+        tables: Counts, exact or noisy, of the same people.
+        columns: What each column may contain, as for `plan`.
+        deviations: Standard deviation of the noise in a cell, by table; equal for all tables by default.
+        rows: Number of rows; by default the estimated total of the tables.
+        giver: A sentence that is passed on with the rows: who made the tables, and which protection they promise.
 
     Raises:
-    ------
-    InputError
-        If a table does not fit these columns. CapacityError if the tables connect too many columns for one model.
+        InputError: If a table does not fit these columns.
+        CapacityError: If the tables connect too many columns for one model.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps, numpy as np
-    >>> columns = {"sex": {"kind": "categorical", "categories": ["f", "m"], "missing": False, "other": False}}
-    >>> fitted = dps.rows_from({("sex",): np.array([60.0, 40.0])}, columns)
-    >>> fitted.rows["sex"].value_counts().to_dict()
-    {'f': 60, 'm': 40}
+        >>> import dpsynth_core as dps, numpy as np
+        >>> columns = {"sex": {"kind": "categorical", "categories": ["f", "m"], "missing": False, "other": False}}
+        >>> fitted = dps.rows_from({("sex",): np.array([60.0, 40.0])}, columns)
+        >>> fitted.rows["sex"].value_counts().to_dict()
+        {'f': 60, 'm': 40}
     """
     domain = domains.domain(columns)
     if domain.unknown:

@@ -58,41 +58,39 @@ _MOST_PEOPLE = 10**12
 class Options(TypedDict, total=False):
     """The further options of `plan`. Each is a field of a spec; the reference of specs has the details.
 
-    Parameters
-    ----------
-    delta : probability that the guarantee fails; 1e-9 by default.
-    mechanism, settings : name of the mechanism, and its parameters.
-    person : the column that identifies people.
-    rows_per_person : how many rows of each person count; with two linked tables, how many members
-        of a household count.
-    members : the second of two linked tables, as a table or a path, with its columns: ``(persons,
-        {"age": (0, 99)})``. For a path, a third entry states the file format, as in form. person is
-        then the key of both tables.
-    rules : statements that hold in every household.
-    public : the path of a file with a public table of the same columns, for mechanisms that use one.
-    published : tables that were published about the same people, each a path or a table with labels
-        as in `rows_from`, with the place of publication: ``[("ages.csv", "Census 2021")]``.
-    relation : the neighbouring relation, "add-remove" (the default) or "replace".
-    people : approximate number of people, if it is public. It is used for the forecast, and to
-        check that delta times people is below 1.
-    rows : number of rows to write.
-    row_tables : number of tables of rows to draw from the one measurement; 1 unless given (`Release.row_tables`).
-    seed : repeatable noise, for tests; the release is marked as not private.
-    certificate, discovery, inside, means, ranges, weighted : shares of the budget.
-    criteria_share, models_share : shares of the budget that decide criteria and measure models.
-    weight : the column of survey weights; its upper bound is the largest weight that counts. Use
-        the design weight, which depends on no other record.
-    weight_totals : public totals to which the weights of the rows are calibrated: for each column
-        ``{value: number}``, or a Series.
-    weight_tables : tables of several columns whose weighted errors are measured too.
-    criteria : quality criteria, fixed beforehand.
-    models : columns that models are to predict; ``{"column": "income", "tolerance": 500}`` says how near is right.
-    epsilon_reason, domain_origin, origin_reason, other_copies, looked : statements of the release
-        about its origin; looked is ``["nothing"]`` if the data were not looked at.
-    about : ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are
-        contact, citation, period and place.
-    form : format of the file (of the first of two linked tables), or the table or query of a
-        database.
+    Args:
+        delta: Probability that the guarantee fails; 1e-9 by default.
+        mechanism, settings: Name of the mechanism, and its parameters.
+        person: The column that identifies people.
+        rows_per_person: How many rows of each person count; with two linked tables, how many members of a household
+            count.
+        members: The second of two linked tables, as a table or a path, with its columns: ``(persons, {"age": (0,
+            99)})``. For a path, a third entry states the file format, as in form. person is then the key of both
+            tables.
+        rules: Statements that hold in every household.
+        public: The path of a file with a public table of the same columns, for mechanisms that use one.
+        published: Tables that were published about the same people, each a path or a table with labels as in
+            `rows_from`, with the place of publication: ``[("ages.csv", "Census 2021")]``.
+        relation: The neighbouring relation, "add-remove" (the default) or "replace".
+        people: Approximate number of people, if it is public. It is used for the forecast, and to check that delta
+            times people is below 1.
+        rows: Number of rows to write.
+        row_tables: Number of tables of rows to draw from the one measurement; 1 unless given (`Release.row_tables`).
+        seed: Repeatable noise, for tests; the release is marked as not private.
+        certificate, discovery, inside, means, ranges, weighted: Shares of the budget.
+        criteria_share, models_share: Shares of the budget that decide criteria and measure models.
+        weight: The column of survey weights; its upper bound is the largest weight that counts. Use the design weight,
+            which depends on no other record.
+        weight_totals: Public totals to which the weights of the rows are calibrated: for each column ``{value:
+            number}``, or a Series.
+        weight_tables: Tables of several columns whose weighted errors are measured too.
+        criteria: Quality criteria, fixed beforehand.
+        models: Columns that models are to predict; ``{"column": "income", "tolerance": 500}`` says how near is right.
+        epsilon_reason, domain_origin, origin_reason, other_copies, looked: Statements of the release about its origin;
+            looked is ``["nothing"]`` if the data were not looked at.
+        about: ``{"licence": "CC-BY-4.0", "creators": ["Statistics Office"]}``; further entries are contact, citation,
+            period and place.
+        form: Format of the file (of the first of two linked tables), or the table or query of a database.
     """
 
     delta: float
@@ -137,30 +135,25 @@ def plan(
 ) -> Plan:
     """Plan a release. Nothing is spent; of the records, only the notation of the first ones is looked at.
 
-    Parameters
-    ----------
-    data : a pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the address of a
-        database, or ``"demo"`` for simulated people.
-    columns : what each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
-        ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
-    epsilon : privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
-    tables : number of columns k, if the counts of all tables of k columns must be accurate, or a
-        list of tables, each a list of columns. Leave it out for two linked tables (the option
-        ``members``), whose tables are fixed.
-    population : name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs; without a
-        name, no account is charged.
-    **options : see `Options`.
+    Args:
+        data: A pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the
+            address of a database, or ``"demo"`` for simulated people.
+        columns: What each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
+            ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
+        epsilon: Privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
+        tables: Number of columns k, if the counts of all tables of k columns must be accurate, or a list of tables,
+            each a list of columns. Leave it out for two linked tables (the option ``members``), whose tables are fixed.
+        population: Name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs;
+            without a name, no account is charged.
+        **options: See `Options`.
 
     Raises:
-    ------
-    InputError
-        With the field, the problem and the remedy.
+        InputError: With the field, the problem and the remedy.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
-    Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
+        >>> import dpsynth_core as dps
+        >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
+        Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
     """
     known = Options.__optional_keys__ | extension.settings().keys()
     if unknown := set(options) - known:
@@ -451,17 +444,13 @@ class Plan:
         this very table, that earlier release is returned and nothing is spent. A run that was
         interrupted or killed continues from its last answer.
 
-        Parameters
-        ----------
-        progress : show a progress bar, in a notebook or on a terminal.
-        again : spend once more, for another release of the same plan.
+        Args:
+            progress: Show a progress bar, in a notebook or on a terminal.
+            again: Spend once more, for another release of the same plan.
 
         Raises:
-        ------
-        InputError
-            Nothing was read, and nothing is spent.
-        ChargedError
-            An `InputError` after records were read: no release is made, and the charge stays spent.
+            InputError: Nothing was read, and nothing is spent.
+            ChargedError: An `InputError` after records were read: no release is made, and the charge stays spent.
         """
         from dpsynth_core.interface import running
 

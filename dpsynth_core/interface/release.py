@@ -43,9 +43,8 @@ class Release:
     """A release, made by a run or read from a bundle. Print it to read a summary.
 
     Attributes:
-    ----------
-    made : the release as the room `release` represents it.
-    back : a function that converts rows into the kind of table that was given.
+        made: The release as the room `release` represents it.
+        back: A function that converts rows into the kind of table that was given.
     """
 
     made: releases.Release
@@ -164,33 +163,28 @@ class Release:
         the members of households, ``{"some member": {"age": (0, 15)}, "no member": {"work": "employed"}}`` with cells of members or a
         list of cells, are answered by guesses too.
 
-        Parameters
-        ----------
-        statistic : "count", "share", "mean", "median", "difference" or "table".
-        of : subject of the question. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a mean or median, a
-            column; for a difference, either; for a table, columns; for a count, the group.
-        among : the group in question, as cells; everybody by default.
-        versus : the other group, for a difference.
-        by : a column: one answer for each of its values.
-        weighted : count people by their survey weight. Intervals are then known for single columns and for the weighted tables of the
-            plan; all other answers are guesses.
+        Args:
+            statistic: "count", "share", "mean", "median", "difference" or "table".
+            of: Subject of the question. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a
+                mean or median, a column; for a difference, either; for a table, columns; for a count, the group.
+            among: The group in question, as cells; everybody by default.
+            versus: The other group, for a difference.
+            by: A column: one answer for each of its values.
+            weighted: Count people by their survey weight. Intervals are then known for single columns and for the
+                weighted tables of the plan; all other answers are guesses.
 
         Returns:
-        -------
-        Answer, or Answers with one for each value or cell.
+            The answer, or `Answers` with one for each value or cell.
 
         Raises:
-        ------
-        InputError
-            If the rows cannot answer the question.
+            InputError: If the rows cannot answer the question.
 
         Examples:
-        --------
-        >>> import dpsynth_core as dps
-        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
-        >>> share = plan.run(progress=False).ask("share", of={"sex": "female"})
-        >>> 0.4 < share.value < 0.6, share.kind
-        (True, 'measured')
+            >>> import dpsynth_core as dps
+            >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+            >>> share = plan.run(progress=False).ask("share", of={"sex": "female"})
+            >>> 0.4 < share.value < 0.6, share.kind
+            (True, 'measured')
         """
         what = names(of if statistic in ("table", "mean", "median") else cells(of))
         one = what[0] if statistic != "table" and isinstance(what, list) and len(what) == 1 else what
@@ -203,28 +197,22 @@ class Release:
 
         It costs nothing, like `sample`. A missing cell means a missing value, and not an unknown value.
 
-        Parameters
-        ----------
-        known : a table with some of the columns, in values of the domain.
-        seed : another seed gives other rows. It protects no data and need not be secret.
+        Args:
+            known: A table with some of the columns, in values of the domain.
+            seed: Another seed gives other rows. It protects no data and need not be secret.
 
         Returns:
-        -------
-        Sample
             The rows, in the order of the lines.
 
         Raises:
-        ------
-        InputError
-            If a value is not in the domain, or if the model has no people like a line.
+            InputError: If a value is not in the domain, or if the model has no people like a line.
 
         Examples:
-        --------
-        >>> import dpsynth_core as dps, pandas as pd
-        >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
-        >>> known = pd.DataFrame({"sex": ["male", "female", "male"]})
-        >>> list(plan.run(progress=False).complete(known).rows["sex"])
-        ['male', 'female', 'male']
+            >>> import dpsynth_core as dps, pandas as pd
+            >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
+            >>> known = pd.DataFrame({"sex": ["male", "female", "male"]})
+            >>> list(plan.run(progress=False).complete(known).rows["sex"])
+            ['male', 'female', 'male']
         """
         from dpsynth_core.interface.labelled import known_cells
         from dpsynth_core.release import sampling
@@ -248,18 +236,14 @@ class Release:
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> Path | None:
         """Write the bundle, which is the file to publish: rows, record, report, and instructions for checks.
 
-        Parameters
-        ----------
-        path : a file, which is replaced if it exists, or a binary stream.
+        Args:
+            path: A file, which is replaced if it exists, or a binary stream.
 
         Returns:
-        -------
-        Path, or None for a stream.
+            The path, or None for a stream.
 
         Raises:
-        ------
-        InputError
-            If the path is a folder or a device, or the file cannot be written there.
+            InputError: If the path is a folder or a device, or the file cannot be written there.
         """
         if not isinstance(path, str | os.PathLike) and hasattr(path, "write"):
             with self._stored() as source:
@@ -312,9 +296,8 @@ class Sample:
     """More rows of a release's model.
 
     Attributes:
-    ----------
-    rows : a table of the same kind as the release's rows.
-    errors : a sentence about the known errors of their tables.
+        rows: A table of the same kind as the release's rows.
+        errors: A sentence about the known errors of their tables.
     """
 
     rows: Any
@@ -331,26 +314,22 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
 
     The first call for a release fits its model again, which takes as long as the run did.
 
-    Parameters
-    ----------
-    release : a release that has rows.
-    n : number of rows.
-    where : the group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the range, even if
-        it cuts groups of the domain.
-    seed : another seed gives other rows. It protects no data and need not be secret.
+    Args:
+        release: A release that has rows.
+        n: Number of rows.
+        where: The group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the
+            range, even if it cuts groups of the domain.
+        seed: Another seed gives other rows. It protects no data and need not be secret.
 
     Raises:
-    ------
-    InputError
-        If the release has no rows, or the model has no people in the group.
+        InputError: If the release has no rows, or the model has no people in the group.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
-    >>> more = dps.sample(plan.run(progress=False), 3, {"sex": "male"})
-    >>> list(more.rows["sex"])
-    ['male', 'male', 'male']
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> more = dps.sample(plan.run(progress=False), 3, {"sex": "male"})
+        >>> list(more.rows["sex"])
+        ['male', 'male', 'male']
     """
     from dpsynth_core.release import sampling
 
@@ -367,24 +346,22 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
 def open(path: str | os.PathLike[str] | bytes | BinaryIO, *, package: str = "") -> Release:
     """Open a bundle. Only its readability is checked: `verify` checks its contents.
 
-    Parameters
-    ----------
-    path : path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
-    package : the other package whose mechanism made the release, if you trust its code: that code runs in this process.
+    Args:
+        path: Path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
+        package: The other package whose mechanism made the release, if you trust its code: that code runs in this
+            process.
 
     Raises:
-    ------
-    InputError
-        If the file is not a bundle or is damaged, or if its mechanism belongs to a package that is not named.
+        InputError: If the file is not a bundle or is damaged, or if its mechanism belongs to a package that is not
+            named.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
-    >>> release = plan.run(progress=False)
-    >>> path = release.save("release.zip")
-    >>> dps.open("release.zip").warnings == release.warnings
-    True
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> release = plan.run(progress=False)
+        >>> path = release.save("release.zip")
+        >>> dps.open("release.zip").warnings == release.warnings
+        True
     """
     return opened(_bundle(path), frame_of, package)
 
@@ -425,29 +402,25 @@ def _bundle(given: Any) -> Path | bytes:
 def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None = None, seconds: int = 30, megabytes: int = 1024) -> Report:
     """Check the claims of a bundle, from the bundle alone, in processes whose limits a hostile bundle cannot escape.
 
-    Parameters
-    ----------
-    path : path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
-    key : the publisher's public key, which must have signed the bundle.
-    seconds, megabytes : time and memory that the checks may take.
+    Args:
+        path: Path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
+        key: The publisher's public key, which must have signed the bundle.
+        seconds, megabytes: Time and memory that the checks may take.
 
     Returns:
-    -------
-    Report
-        `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle can show.
+        `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle
+        can show.
 
     Raises:
-    ------
-    InputError
-        If the bundle cannot be read, or `key` is not a key. CapacityError if the checks exceed `seconds` or `megabytes`.
+        InputError: If the bundle cannot be read, or `key` is not a key. CapacityError if the checks exceed `seconds` or
+            `megabytes`.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
-    >>> path = plan.run(progress=False).save("release.zip")
-    >>> dps.verify("release.zip", seconds=300).verdict
-    'consistent'
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> path = plan.run(progress=False).save("release.zip")
+        >>> dps.verify("release.zip", seconds=300).verdict
+        'consistent'
     """
     from dpsynth_core.bundle import confined
     from dpsynth_core.bundle.signature import parse_key

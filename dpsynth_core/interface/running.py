@@ -86,22 +86,18 @@ def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.R
 def recover(run: str | None = None, *, answers: bool = False, progress: bool = True) -> Release:
     """Finish the release of an interrupted run. Reads no record and spends nothing.
 
-    Parameters
-    ----------
-    run : the name that the error gave; by default the only interrupted run.
-    answers : return the noisy tables only, even if rows could be made.
+    Args:
+        run: The name that the error gave; by default the only interrupted run.
+        answers: Return the noisy tables only, even if rows could be made.
 
     Raises:
-    ------
-    InputError
-        If no stored run fits, or if it stored nothing that a release could be made of.
+        InputError: If no stored run fits, or if it stored nothing that a release could be made of.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> dps.recover("0123456789abcdef")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    dpsynth_core.foundation.errors.InputError: run: it is not clear which interrupted run is meant; ...
+        >>> import dpsynth_core as dps
+        >>> dps.recover("0123456789abcdef")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        dpsynth_core.foundation.errors.InputError: run: it is not clear which interrupted run is meant; ...
     """
     there = spools.unfinished()
     if run not in there if run is not None else len(there) != 1:

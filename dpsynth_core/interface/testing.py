@@ -36,10 +36,9 @@ def seeded(plan: Plan, seed: int) -> Plan:
     On one machine its release is always the same. The release is not private and is marked so.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent", tables=1)
-    >>> plan = dps.testing.seeded(plan, 7)
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, mechanism="independent", tables=1)
+        >>> plan = dps.testing.seeded(plan, 7)
     """
     document = plan.sealed.spec.model_dump(mode="json")
     spec = Spec.from_json({**document, "output": {**document["output"], "seed": plain(seed)}})
@@ -53,14 +52,11 @@ def check_mechanism(name: str) -> None:
     and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
 
     Raises:
-    ------
-    InputError
-        With the first fault that is found.
+        InputError: With the first fault that is found.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> dps.testing.check_mechanism("independent")
+        >>> import dpsynth_core as dps
+        >>> dps.testing.check_mechanism("independent")
     """
     _check_imports(registry.get(name))
     for relation, epsilon, people in product(("add-remove", "replace"), (0.1, 10.0), (1, 300)):

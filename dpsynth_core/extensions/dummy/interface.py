@@ -31,9 +31,8 @@ class Dummy:
     """Dummy rows: invented from a codebook alone, to write code with.
 
     Attributes:
-    ----------
-    order : columns, number of rows and seed, from which the rows follow.
-    files : the content of each file of the bundle, by name.
+        order: Columns, number of rows and seed, from which the rows follow.
+        files: The content of each file of the bundle, by name.
     """
 
     order: Order
@@ -57,9 +56,8 @@ class Dummy:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the bundle as a ZIP, which `verify` checks, and return its path.
 
-        Parameters
-        ----------
-        path : where to write it.
+        Args:
+            path: Where to write it.
         """
         place = path_of(path, "path")
         with private_file(place) as stream:
@@ -91,29 +89,26 @@ def dummy(
     Every value is one that its column may have, and every rule holds. Frequencies and relations are invented: write code with the
     rows, and draw no conclusion from them. Code that runs on them runs on a release of the same plan.
 
-    Parameters
-    ----------
-    columns : what each column may contain, as for `plan`; or a plan, of which the other options but rows and seed are taken.
-    rows : number of rows; of two linked tables, of the first one.
-    seed : the same seed gives the same rows.
-    published : tables that were published about the people, whose shares the rows take over, as for `plan`.
-    members : the columns of the second of two linked tables.
-    person : the column of both linked tables that says whose a row is.
-    rows_per_person : largest number of rows of the second table that belong to one row of the first.
-    rules : statements that hold in every household.
+    Args:
+        columns: What each column may contain, as for `plan`; or a plan, of which the other options but rows and seed
+            are taken.
+        rows: Number of rows; of two linked tables, of the first one.
+        seed: The same seed gives the same rows.
+        published: Tables that were published about the people, whose shares the rows take over, as for `plan`.
+        members: The columns of the second of two linked tables.
+        person: The column of both linked tables that says whose a row is.
+        rows_per_person: Largest number of rows of the second table that belong to one row of the first.
+        rules: Statements that hold in every household.
 
     Raises:
-    ------
-    InputError
-        If a column is not described, its values are to be learnt, or they were read from the private table.
+        InputError: If a column is not described, its values are to be learnt, or they were read from the private table.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> made = dps.dummy({"age": (0, 99), "sex": ["f", "m"]}, rows=50)
-    >>> len(made.rows), bool(made.rows["age"].dropna().between(0, 99).all())
-    (50, True)
-    >>> path = made.save("dummy.zip")
+        >>> import dpsynth_core as dps
+        >>> made = dps.dummy({"age": (0, 99), "sex": ["f", "m"]}, rows=50)
+        >>> len(made.rows), bool(made.rows["age"].dropna().between(0, 99).all())
+        (50, True)
+        >>> path = made.save("dummy.zip")
     """
     number = whole_number(rows, "rows", "a number of rows that can be made", 1, MAX_ROWS)
     first = whole_number(seed, "seed", "a seed", 0, 2**63 - 1)

@@ -30,28 +30,24 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
     the released model answers the measured tables again with noise of the same size, and is fitted again. The first set takes about as
     long as the run did, because the model is computed first.
 
-    Parameters
-    ----------
-    release : a release of AIM, MST or Independent with rows.
-    m : number of sets, from 2.
-    seed : another seed gives other sets; by default the published seed of the rows, so that anyone makes the same sets.
+    Args:
+        release: A release of AIM, MST or Independent with rows.
+        m: Number of sets, from 2.
+        seed: Another seed gives other sets; by default the published seed of the rows, so that anyone makes the same
+            sets.
 
     Returns:
-    -------
-    Iterator of tables, of the kind that was given.
+        An iterator over the sets, each a table of the kind that was given.
 
     Raises:
-    ------
-    InputError
-        If nothing is known of intervals for this kind of release.
+        InputError: If nothing is known of intervals for this kind of release.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
-    >>> sets = list(dps.samples(plan.run(progress=False), 2))
-    >>> len(sets), list(sets[0].columns)
-    (2, ['sex'])
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> sets = list(dps.samples(plan.run(progress=False), 2))
+        >>> len(sets), list(sets[0].columns)
+        (2, ['sex'])
     """
     m = whole_number(m, "m", "a number of sets", FEWEST, MOST)
     seed = None if seed is None else whole_number(seed, "seed", "a seed", 0, _MOST_SEED)
@@ -63,34 +59,32 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
 def analyse(release: Release, analysis: str, of: str = POPULATION, m: int = USUAL) -> Analysed:
     """Analyse a release, with 95 % intervals that know of its noise.
 
-    Each result has R2: how much of it the measured tables determine. From 0.99 on, 92 to 96 % of intervals held in trials. Below 0.5
-    there is none, and the relation that no table holds is named. It costs nothing.
+    Each result has an R2, the share of its variation that the measured tables determine. In trials, 92 to 96 % of the intervals held
+    where R2 was 0.99 or more. A result with an R2 below 0.5 has no interval; the relation that no table holds is named instead. The
+    analysis costs no budget.
 
-    Parameters
-    ----------
-    release : a release of AIM, MST or Independent with rows.
-    analysis : such as ``mean(income | sex == "f")``, ``share(sick == "yes")``, ``difference(income, sex == "f")``,
-        ``quantile(income, 0.9)``, ``correlation(age, income)``, ``odds_ratio(sick == "yes", sex == "f")``, a linear regression
-        ``income ~ age + sex``, a logistic one ``sick == "yes" ~ age + sex``, or ``poisson(visits ~ age)``.
-    of : "population" for the people that the table was drawn from, with sampling; "table" for the table itself, with noise alone.
-    m : number of sets of rows.
+    Args:
+        release: A release of AIM, MST or Independent with rows.
+        analysis: Such as ``mean(income | sex == "f")``, ``share(sick == "yes")``, ``difference(income, sex == "f")``,
+            ``quantile(income, 0.9)``, ``correlation(age, income)``, ``odds_ratio(sick == "yes", sex == "f")``, a linear
+            regression ``income ~ age + sex``, a logistic one ``sick == "yes" ~ age + sex``, or ``poisson(visits ~
+            age)``.
+        of: "population" for the people that the table was drawn from, with sampling; "table" for the table itself, with
+            noise alone.
+        m: Number of sets of rows.
 
     Returns:
-    -------
-    Analysed
+        The results, each with its interval and its R2.
 
     Raises:
-    ------
-    InputError
-        If the analysis cannot be read, or nothing is known of intervals for this kind of release.
+        InputError: If the analysis cannot be read, or nothing is known of intervals for this kind of release.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
-    >>> found = dps.analyse(plan.run(progress=False), 'share(sex == "female")', m=5)
-    >>> found.passes, 0.4 < found.results[0].low < found.results[0].high < 0.6
-    (True, True)
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"], "age": (16, 95)}, epsilon=1, tables=2, mechanism="independent")
+        >>> found = dps.analyse(plan.run(progress=False), 'share(sex == "female")', m=5)
+        >>> found.passes, 0.4 < found.results[0].low < found.results[0].high < 0.6
+        (True, True)
     """
     m = whole_number(m, "m", "a number of sets", FEWEST, MOST)
     check(release.made)

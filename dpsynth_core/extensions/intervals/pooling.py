@@ -48,28 +48,24 @@ class Pooled:
 def pool(values: ArrayLike, variances: ArrayLike, of: str = POPULATION, *, released: ArrayLike | None = None) -> Pooled:
     """Combine the results of the same analysis in several sets of rows, and return 95 % intervals.
 
-    Parameters
-    ----------
-    values : the result in each set, of shape (sets,) or (sets, results).
-    variances : its ordinary variance in each set (the squared standard error), of the same shape, or of shape (results,).
-    of : "population" for the people that the table was drawn from, "table" for the table itself.
-    released : the result in the released rows, around which intervals lie; by default, the mean of the sets.
+    Args:
+        values: The result in each set, of shape (sets,) or (sets, results).
+        variances: Its ordinary variance in each set (the squared standard error), of the same shape, or of shape
+            (results,).
+        of: "population" for the people that the table was drawn from, "table" for the table itself.
+        released: The result in the released rows, around which intervals lie; by default, the mean of the sets.
 
     Returns:
-    -------
-    Pooled
+        The pooled results.
 
     Raises:
-    ------
-    InputError
-        If there are fewer than two sets, or shapes differ.
+        InputError: If there are fewer than two sets, or shapes differ.
 
     Examples:
-    --------
-    >>> import dpsynth_core as dps
-    >>> found = dps.pool([1.0, 1.2, 0.8], [0.04, 0.04, 0.04])
-    >>> float(round(found.value[0], 2)), float(round(found.variance[0], 4))
-    (1.0, 0.0933)
+        >>> import dpsynth_core as dps
+        >>> found = dps.pool([1.0, 1.2, 0.8], [0.04, 0.04, 0.04])
+        >>> float(round(found.value[0], 2)), float(round(found.variance[0], 4))
+        (1.0, 0.0933)
     """
     check_of(of)
     results, within = np.asarray(values, dtype=np.float64), np.asarray(variances, dtype=np.float64)
