@@ -43,8 +43,8 @@ class LearntColumn:
     Attributes:
         attribute: The column with the values or bins that were found.
         found: The share of the people with one of these values.
-        outside: The share with another value; of numbers, with one beyond the bounds or with a text
-            that is no number. None if such values have no cell.
+        outside: The share with another value; for numbers, the share beyond the bounds or with a
+            text that is not a number. None if such values have no cell.
         missing: The share with a missing value. None if missing values have no cell.
         lead: How much more people have a learnt value than another value, as a share, -1 to 1.
     """

@@ -77,7 +77,7 @@ class Setting:
         """Return the value.
 
         Raises:
-            ValueError: It is no whole number within the bounds.
+            ValueError: The value is not a whole number from `least` to `most`.
         """
         if not isinstance(value, int) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise ValueError(f"{self.name} is a whole number from {self.least:,} to {self.most:,}")
@@ -106,7 +106,7 @@ class Texts:
         """Return the texts.
 
         Raises:
-            ValueError: It is no list of different texts, or has too many.
+            ValueError: The value is not a list of different texts, or is longer than `most`.
         """
         texts = value if isinstance(value, list) else []
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts) or len({*texts}) < len(texts):
@@ -185,7 +185,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Engine:
-    """What counts files in place of this process, named in `data.engine`.
+    """A program that counts the records of files in place of this process; `data.engine` names it.
 
     Attributes:
         name: Its name.

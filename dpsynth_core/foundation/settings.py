@@ -25,7 +25,7 @@ def number(variable: str) -> int | None:
     """Return the whole number in an environment variable; None if the variable is missing or empty.
 
     Raises:
-        InputError: It is no whole number from 1 to a million.
+        InputError: The variable is not a whole number from 1 to a million.
     """
     text = os.environ.get(variable, "")
     if not text:
@@ -36,10 +36,10 @@ def number(variable: str) -> int | None:
 
 
 def data_roots() -> tuple[Path, ...]:
-    """Return the folders from which tables may be opened by path; none if `DATA_ROOTS` is not set.
+    """Return the folders from which tables may be opened by path; () if `DATA_ROOTS` is not set.
 
     Raises:
-        InputError: One of them is no folder.
+        InputError: An entry is not a folder.
     """
     roots = [Path(root) for root in os.environ.get(DATA_ROOTS, "").split(os.pathsep) if root]
     for root in roots:

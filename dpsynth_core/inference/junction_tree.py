@@ -88,7 +88,7 @@ def _fill(graph: Sequence[int], a: int) -> int:
 
 
 def _is_complete(graph: Sequence[int], cluster: int, attributes: int) -> bool:
-    """Return whether a cluster has so many attributes, and an edge between any two of them: they then cost the same in any order."""
+    """Return whether a cluster has `attributes` attributes and an edge between any two; every elimination order then costs the same."""
     return cluster.bit_count() == attributes and all(graph[b] | 1 << b == cluster for b in bits(cluster))
 
 

@@ -167,7 +167,7 @@ def _fewer_columns(plan: Plan, facts: Facts, now: Power) -> Iterator[Way]:
 
 
 def _kept(plan: Plan, domain: Domain, by_size: Sequence[str]) -> Iterator[_Offer]:
-    """Yield the plan over fewer columns of middle size, with those of its tables that lie within them; all of k columns stay so.
+    """Yield the plan over fewer columns, with the tables that lie within them; a workload of all k-way tables stays one.
 
     Args:
         plan: The plan.

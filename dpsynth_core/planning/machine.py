@@ -62,7 +62,7 @@ def most_seconds(plan: Plan) -> float:
     The environment variable `DPSYNTH_RUN_HOURS`, a whole number of hours, replaces it.
 
     Raises:
-        InputError: The variable is no such number.
+        InputError: The variable is not a whole number of hours.
     """
     hours = settings.number(settings.RUN_HOURS)
     return 3600.0 * hours if hours is not None else 3600 + 10 * _seconds(plan)

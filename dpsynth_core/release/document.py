@@ -168,15 +168,15 @@ def from_json(
 def check_age(obj: Mapping[str, Any], field: str) -> None:
     """Check that a document is not of a version before 26 November 2026, which this one does not read.
 
-    Such a document is not damaged. It is told by a part that it lacks, because it states the same
-    format.
+    Such a document is not damaged. It states the same format, so it is recognised by a part that it
+    lacks.
 
     Args:
         obj: Content of release.json.
         field: The field of the error.
 
     Raises:
-        InputError: It is of such a version, which is named as the document states it.
+        InputError: The document is of such a version; the message names the version that it states.
     """
     stated = obj.get("versions")
     version = stated.get("dpsynth_core") if isinstance(stated, Mapping) else None

@@ -1,4 +1,4 @@
-"""Invented households and their members: two linked tables of a plan's columns and rules, to try it on. They are public.
+"""Invented households and members, on which a plan for two linked tables can be tried. They are public.
 
 One hidden score for each column of a household, its number of members and each member's columns makes all of them depend on each other
 (`sources.simulated`). What breaks a rule is drawn anew, as in releases.

@@ -261,7 +261,7 @@ def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mappi
 
 
 def _ends_kind(question: Question, low: str, high: str) -> str:
-    """Return the key of the sentence about an interval whose ends are these texts; those of a median are names of cells."""
+    """Return the key of the sentence about an interval from `low` to `high`, as texts; for a median, these are names of cells."""
     return "same" if low == high else "groups" if question.statistic == MEDIAN else "interval"
 
 

@@ -52,7 +52,7 @@ class PlacedTable(Batches, Protocol):
 
     @property
     def declared(self) -> Sequence[Column]:
-        """What the place declares about the columns, in order."""
+        """The columns as the place declares them, in order."""
         ...
 
 
@@ -63,7 +63,7 @@ class HeldTable:
     source: Batches
     form: TableFormat
     files: ClassVar[tuple[Location, ...]] = ()
-    """It has none, and no folder of them."""
+    """The table has no files and no folder."""
     folder: ClassVar[Location | None] = None
 
     def column_names(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class Cap(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """What ledger entries say of one population.
+    """The charges and caps of one population, summed over its ledger entries.
 
     Attributes:
         caps: Every cap, oldest first, as pairs (number of the entry that set it, cap).

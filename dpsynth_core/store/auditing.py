@@ -72,11 +72,11 @@ def newest_entries(populations: Sequence[str], page: int = 1) -> tuple[int, tupl
     """Return some entries, newest first, as stored.
 
     Args:
-        populations: The names of the populations whose entries are returned; none for all entries.
-        page: Which `PAGE` of them, from 1.
+        populations: The names of the populations whose entries are returned; empty for all entries.
+        page: The number of the page, from 1; a page has `PAGE` entries.
 
     Returns:
-        The number of all these entries, and those of the page.
+        The number of all these entries, and the entries of the page.
     """
     where = f"WHERE population IN ({', '.join('?' for _ in populations)})" if populations else ""
     chosen = f"WHERE number IN (SELECT number FROM ledger {where} ORDER BY number DESC LIMIT ? OFFSET ?)"

@@ -155,8 +155,8 @@ def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[E
     Args:
         chain: The entries.
         last: Number and hash of the entry before the first of them.
-        standing: Reservations of earlier runs that may be touched or given back. Without entries
-            of `last` and before, a second entry of a kind is found for these runs alone.
+        standing: Reservations of earlier runs that may be touched or given back. A second
+            entry of the same kind is found for these runs and for runs of `chain`, and for no others.
     """
     problem, seen = "", sha256()
     set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])

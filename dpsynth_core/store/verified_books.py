@@ -1,8 +1,9 @@
 """The ledger's books, verified: a charge checks the new entries and takes the sums of the earlier ones from a signed checkpoint.
 
 A checkpoint is the file ledger.checkpoint beside the database: the books of all entries up to one, when all of them were last checked, and
-an HMAC-SHA512 of both with the key in fingerprint.key. It is written only after these entries were verified and committed. One that is
-missing, damaged or of another version counts as none. A ledger of up to `EVERY` entries has none, and every use checks all of it.
+an HMAC-SHA512 of both with the key in fingerprint.key. It is written only after these entries were verified and committed. A checkpoint
+that is missing, damaged or of another version is ignored. A ledger of up to `EVERY` entries has no checkpoint, and every use checks all of
+it.
 
 **What a charge verifies** (`current`), before it writes: the checkpoint's signature; that the last entry it covers is in the database as it
 was; numbers, links, hashes and rules of every entry after that one; that the ledger has the entry that the head file names; that tables,
@@ -226,7 +227,7 @@ def _file() -> Path:
 
 
 def _checkpoint() -> Books | None:
-    """Return the books of the checkpoint; None if there is none, or its signature is not right."""
+    """Return the books of the checkpoint; None if the file is missing or its signature is wrong."""
     with suppress(FileNotFoundError):
         return _opened(_file().read_bytes(), key_file().read_bytes())
     return None
@@ -261,5 +262,5 @@ def _write(books: Books) -> None:
 
 
 def _signature(body: bytes, key: bytes) -> bytes:
-    """Return the signature of a checkpoint. Seals of fingerprints have another hash function, so that none of them is one."""
+    """Return the signature of a checkpoint. Its hash function differs from that of sealed fingerprints, so neither passes as the other."""
     return hmac.digest(key, body, "sha512").hex().encode()

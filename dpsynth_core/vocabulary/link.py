@@ -172,7 +172,7 @@ class Link:
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """The weight of records, by number of members, with which each member counts as much as a household.
+        """The weight of a record by number of members, 0 to `most`, that makes each member count as much as a household.
 
         A member of a household of k > 1 is the first one in `records_each` / k records, a single
         member in half of them.

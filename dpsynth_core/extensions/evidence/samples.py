@@ -45,7 +45,7 @@ class Cells:
 
 
 def error_of_sample(cells: Cells, size: int) -> float:
-    """Return the expected mean error of `size` of the people, drawn at random and nobody twice.
+    """Return the expected mean error of a random sample of `size` people, drawn without replacement.
 
     A cell of n of N people holds X of K drawn ones, X hypergeometric, and E|X - K n / N| = 2 s (N - n - K + s) P(X = s) / N with s the
     least whole number above K n / N (Ramasubban 1958, "The mean difference and the mean deviation of some discontinuous distributions").

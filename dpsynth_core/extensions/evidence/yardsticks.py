@@ -143,8 +143,9 @@ def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Rang
 def level(error: Range) -> Range:
     """Return the level of a release: the error of a sample from the private tables, divided by that of one from the rows' tables.
 
-    Rows of a noisy model are mostly spread over more cells, which makes it less than 1. Where noise hides small cells it is more. Both grow
-    with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels of several mechanisms and tables.
+    The level is mostly below 1, because the rows of a noisy model are spread over more cells. It is above 1 where noise hides small cells.
+    Its distance from 1 grows with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels of several
+    mechanisms and tables.
 
     Args:
         error: The mean error of the rows with its interval.

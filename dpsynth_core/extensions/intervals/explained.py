@@ -32,10 +32,10 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A measured table as the cell of each row.
+    """A measured table, represented by the cell that each row falls into.
 
     Attributes:
-        columns: Its columns; groups of values count as their column.
+        columns: The columns of the table; for groups of values, the column that they group.
         cells: The cell of each row, shape (rows,).
         whole: Whether it distinguishes all cells of its columns, and not only groups of them.
     """

@@ -1,7 +1,7 @@
 """analysis.R: reads the rows in R, and prints released shares and means beside those of the rows.
 
 The text of the program is in `analysis_r.txt`, and is the same for all releases. Names, labels and values stand in its lists as quoted
-texts alone (`r_text`), so that none of them can become code.
+texts alone (`r_text`), so that R never runs them as code.
 """
 
 from __future__ import annotations

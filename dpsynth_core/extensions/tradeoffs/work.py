@@ -1,4 +1,4 @@
-"""What a worker process does for a sweep: its trials, after a look whether the table is still the charged one."""
+"""The job of a worker process that runs a sweep: it checks that the table is still the charged one, then runs the trials."""
 
 from __future__ import annotations
 

@@ -175,8 +175,8 @@ class Aim(AimParameters):
         """Run Algorithm 2, with a division of the budget between columns that depends on the noise.
 
         Columns get more where noise is large relative to the number of people, and if the workload
-        has few tables, these are measured before any round (`_planned`); tables that the workload
-        wants first are, whatever their noise. The steps are yielded, and the state is returned (by
+        has few tables, these are measured before any round (`_planned`). Tables in `workload.first`
+        are always measured before any round. The steps are yielded, and the state is returned (by
         `yield from`).
         """
         every, domain = workload.aim_weights(), kernel.domain

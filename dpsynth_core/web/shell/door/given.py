@@ -1,7 +1,7 @@
 """Addresses that the server gave to the pages of one person, for files in memory and for uploads; a request of another person is refused.
 
-Streamlit serves such an address to whoever names it: a download from the hash of its content, an upload by the number of a session. A link
-that was passed on, or a hash of a content that somebody guesses, must open nothing.
+Streamlit serves such an address to whoever names it: the address of a download is the hash of its content, that of an upload has
+the number of a session. A link that was passed on, or the hash of guessed content, must open nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Given:
         return noted
 
     def may_ask(self, owner: str, name: str) -> bool:
-        """Return whether this owner may request a path below that of the server: one of no place of such files, or one of their own."""
+        """Return whether an owner may request a path: it is outside `PLACES`, or the server gave it to this owner."""
         if not name.startswith(tuple(f"{place}/" for place in PLACES)):
             return True
         return any(own == owner and known.startswith(name) for own, known in self._known)
