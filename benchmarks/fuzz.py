@@ -2,7 +2,7 @@
 
 The targets are those of `tests.hostile.targets`: each reader of tables, domains, DDI codebooks, specs, criteria, transcripts, release.json
 and bundles. Each begins with the files of `tests/hostile/corpus` and works in a process of its own, for so many seconds or tries. A promise
-is broken by an exception that is no InputError, by a death, and by more than 10 s of processor time for 1 MB (or 2 s in all). What breaks
+is broken by an exception other than InputError, by a death, and by more than 10 s of processor time for 1 MB (or 2 s in all). What breaks
 one is kept below `--found`, to be added to the corpus once it is mended. Prints a table as Markdown.
 
 Atheris is needed beside the development packages, which do not hold it, because nothing else takes its 35 MB:

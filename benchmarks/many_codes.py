@@ -32,7 +32,7 @@ from dpsynth_core.mechanisms.mechanism import UsesPublic
 from dpsynth_core.mechanisms.registry import MECHANISMS
 
 VERIFIED, REFUSED, STOPPED = "verified", "refused", "stopped"
-"""Outcomes that are no findings."""
+"""Outcomes that are not findings."""
 _FINDINGS = {"charged": "CHARGED AND NOT RELEASED", "failed": "FAILED", "inconsistent": "NOT VERIFIED"}
 
 

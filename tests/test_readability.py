@@ -12,7 +12,7 @@ from tests.readability import DOCUMENTS, GUIDE, ROOT
 HIGHEST_GRADE = 9.0
 TEXTS = [path for path in (*GUIDE, *DOCUMENTS) if path.name != "glossary.md"]
 REFERENCES = ROOT / "README.md"
-"""Its citation of papers is no sentence."""
+"""Its citation of papers is not a sentence."""
 
 
 @pytest.mark.parametrize(

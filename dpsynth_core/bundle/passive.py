@@ -38,15 +38,15 @@ def active_part(content: bytes) -> str:
     try:
         page = content.decode("utf-8")
     except UnicodeDecodeError:
-        return "bytes that are no text"
+        return "bytes that are not text"
     if "\0" in page:
-        return "bytes that are no text"
+        return "bytes that are not text"
     page = page[doctype.end() :] if (doctype := _DOCTYPE.match(page)) else page
     position = page.find("<")
     while position >= 0:
         tag = _TAG.match(page, position)
         if tag is None:
-            return f"{page[position : position + 20]!r}, which is no plain tag"
+            return f"{page[position : position + 20]!r}, which is not a plain tag"
         if problem := _of_tag(*tag.groups()):
             return problem
         position = page.find("<", tag.end())

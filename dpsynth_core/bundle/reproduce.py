@@ -159,7 +159,7 @@ def feasible(bundle: Bundle, public: Path | None) -> Plan:
     if public is None:
         raise NeedsPublic
     if not public.is_file():
-        raise InputError("--public", f"{str(public)!r} is no file", "name the public table that the release used")
+        raise InputError("--public", f"{str(public)!r} is not a file", "name the public table that the release used")
     here = plan.spec.model_copy(update={"public": section.model_copy(update={"path": str(public)})})
     ready = _feasible(bundle, replace(plan, spec=here))
     named = ready if ready.public is None else ready.with_public(replace(ready.public, name=Path(section.path).name))

@@ -85,7 +85,7 @@ def parse_key(text: str, field: str) -> str:
     """
     key = text.strip().lower()
     if not _KEY.fullmatch(key):
-        problem = f"{shown(text.strip()[:80])} is no public key"
+        problem = f"{shown(text.strip()[:80])} is not a public key"
         raise InputError(field, problem, "give the 64 hexadecimal digits that `ledger key` prints for the publisher")
     return key
 

@@ -65,7 +65,7 @@ class Bundle:
             InputError: It is not a release.
         """
         if self.kind is not None:
-            raise InputError(_FIELD, f"it is no release, but holds {self.kind.title}", "check it with `verify`, or give a release.zip")
+            raise InputError(_FIELD, f"it is not a release, but holds {self.kind.title}", "check it with `verify`, or give a release.zip")
         return self
 
 
@@ -95,7 +95,7 @@ def read_any(place: Path, limit: int = MAX_BYTES) -> Bundle:
                 raise InputError(_FIELD, problem, f"give {str(place / PACKED)!r}")
             return _bundle(_from_folder(place, limit), "")
         if place.exists() and not place.is_file():  # a pipe or device could be read for ever
-            raise InputError(_FIELD, f"{str(place)!r} is no file", "give the release.zip that was published")
+            raise InputError(_FIELD, f"{str(place)!r} is not a file", "give the release.zip that was published")
         size = place.stat().st_size
         if size > limit:
             raise _too_large(limit)
@@ -174,7 +174,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
         CapacityError: There are too many or too large files.
     """
     if len(entries) > MAX_FILES:
-        raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is no bundle of ours")
+        raise CapacityError(_FIELD, f"it holds more than {MAX_FILES:,} files", "this is not a bundle of ours")
     if sum(info.file_size for info in entries) > limit:
         raise _too_large(limit)
     for info in entries:
@@ -182,19 +182,19 @@ def _check_entries(entries: list[zipfile.ZipInfo], limit: int) -> None:
         _check_size(info.filename, info.file_size)
         kind = info.external_attr >> 28
         if info.flag_bits & 1 or info.compress_type not in _METHODS or kind not in (0, 4 if info.is_dir() else 8):
-            raise InputError(_FIELD, f"{info.filename[:80]!r} is encrypted, a link or packed oddly", "this is no bundle of ours")
+            raise InputError(_FIELD, f"{info.filename[:80]!r} is encrypted, a link or packed oddly", "this is not a bundle of ours")
         if info.is_dir() and (info.file_size or info.compress_size):
-            raise InputError(_FIELD, f"its folder {info.filename[:80]!r} has content of its own", "this is no bundle of ours")
+            raise InputError(_FIELD, f"its folder {info.filename[:80]!r} has content of its own", "this is not a bundle of ours")
     names = [info.filename for info in entries]
     if len(set(names)) < len(names):
-        raise InputError(_FIELD, "it holds two files of one name", "this is no bundle of ours")
+        raise InputError(_FIELD, "it holds two files of one name", "this is not a bundle of ours")
 
 
 def _check_size(name: str, size: int) -> None:
     if name.endswith(".json") and size > MAX_JSON_BYTES:
-        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_JSON_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
+        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_JSON_BYTES / 2**20:,.0f} MB", "this is not a bundle of ours")
     if not releases.holds_rows(name) and size > MAX_HELD_BYTES:
-        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_HELD_BYTES / 2**20:,.0f} MB", "this is no bundle of ours")
+        raise CapacityError(_FIELD, f"its {name[-80:]} is larger than {MAX_HELD_BYTES / 2**20:,.0f} MB", "this is not a bundle of ours")
 
 
 def _from_folder(place: Path, limit: int) -> dict[str, Content]:

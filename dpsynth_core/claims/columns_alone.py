@@ -160,7 +160,7 @@ class Columns:
             if impossible is not None:
                 variance[impossible] = 0.0
             deviation = np.maximum(np.sqrt(variance), _NO_NOISE)
-            ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are no numbers, and the noise adds nothing there
+            ratio = np.minimum(distance / deviation, _SURE)  # squares of larger ones are not numbers, and the noise adds nothing there
             raised.append(float(np.sum(deviation * (HALF_NORMAL * np.exp(-(ratio**2) / 2) - 2 * ratio * scipy.special.ndtr(-ratio)))))
         return math.fsum(raised) / len(distances)
 

@@ -112,7 +112,7 @@ def _studio(options: argparse.Namespace) -> NoReturn:
             raise InputError("packages", f"{package} is missing", command(package))
     port = whole(options.port)
     if port is None or not 1 <= port <= 65_535:
-        raise InputError("--port", f"{shown(options.port)} is no port", "give a whole number from 1 to 65535")
+        raise InputError("--port", f"{shown(options.port)} is not a port", "give a whole number from 1 to 65535")
     with socket.socket() as place:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # of a server that has just ended
         try:

@@ -86,7 +86,7 @@ def _columns(planned: Spec, listed: str | None) -> list[Attribute]:
     names = [name.strip() for name in listed.split(",")]
     for name in names:
         if name not in {column.name for column in unknown}:
-            raise InputError("--columns", f'{shown(name)} is no column of the plan with "discover"', "name columns whose values are open")
+            raise InputError("--columns", f'{shown(name)} is not a column of the plan with "discover"', "name columns with open values")
     return [column for column in unknown if column.name in names]
 
 

@@ -144,7 +144,7 @@ def _check_charged(document: Path, own: Callable[[], str | None]) -> None:
         own: As in `alone_in`.
     """
     cited: dict[str, Any] = {}
-    with suppress(InputError, AttributeError):  # it is no release
+    with suppress(InputError, AttributeError):  # it is not a release
         cited = parse_json(read_document(document, "--out"), "--out").get("ledger") or {}
     if (charged := cited.get("population")) is not None and ((hash_of_own := own()) is None or cited.get("hash") != hash_of_own):
         problem = f"it holds a release that was charged to the population {shown(charged)}"

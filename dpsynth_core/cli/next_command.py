@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("data", metavar="DATA", type=place, help=f"the new table: {TABLES}; or {PEOPLE}")
     parser.add_argument("--out", metavar="SPEC.json", type=Path, required=True, help="the new spec, for `run`; must not be there yet")
     table_options.add_table_options(parser)
-    private = "say which columns of the new table's first records are not understood, for the curator alone, even if stderr is no terminal"
+    private = "name the columns of the new table's first records that are not understood, for the curator alone, even without a terminal"
     parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)
 
 
@@ -74,7 +74,7 @@ def _plan(path: Path) -> Spec:
 def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
     """Return the categories that the table's own metadata declare, by column.
 
-    The dict is empty for files without such metadata, such as CSV, for tables that are no files and for
+    The dict is empty for files without such metadata, such as CSV, for tables that are not files and for
     simulated people.
     """
     from dpsynth_core.sources.files import declared_domain

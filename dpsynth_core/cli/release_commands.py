@@ -251,7 +251,7 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
     if not isinstance(rules, list):
         raise InputError("--rules", "it is not a list", "write the rules between square brackets")
     if (most := whole(str(options.max_members))) is None:
-        raise InputError("--max-members", f"{shown(options.max_members)} is no whole number", "give a number from 1 to 10")
+        raise InputError("--max-members", f"{shown(options.max_members)} is not a whole number", "give a number from 1 to 10")
     section = table_options.stated_format(options, table_options.MEMBERS).section(options.members)
     return {
         "members": section | {"domain": members.to_json(), "rules": rules},

@@ -144,7 +144,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Place:
-    """A kind of place that holds tables and is no file: tables are named by its address and further entries of the data section.
+    """A kind of place that holds tables and is not a file: tables are named by its address and further entries of the data section.
 
     On pages such tables are chosen by the person who runs the server alone, because they are opened with that person's accounts.
 
@@ -305,7 +305,7 @@ class Extension:
         row_names: Regular expression of the names of these files.
         parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the
             other deletes it too.
-        places: Kinds of places that hold tables and are no files.
+        places: Kinds of places that hold tables and are not files.
         engines: What counts files in place of this process.
     """
 
@@ -425,7 +425,7 @@ def is_row_file(name: str) -> bool:
 
 
 def places() -> dict[str, Place]:
-    """Return the kinds of places that hold tables and are no files, by the kind of their tables."""
+    """Return the kinds of places that hold tables and are not files, by the kind of their tables."""
     return {place.kind: place for one in built_in() for place in one.places}
 
 

@@ -26,7 +26,7 @@ _deferred = _requested = False
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked this process to end. Like its base, it is no Exception, so that no handler of errors catches it."""
+    """A signal asked this process to end. Like its base, it is not an Exception, so that no handler of errors catches it."""
 
 
 def handle() -> None:

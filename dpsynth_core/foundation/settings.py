@@ -31,7 +31,7 @@ def number(variable: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(_MOST)) and 1 <= int(text) <= _MOST):
-        raise InputError(variable, f"{shown(text)} is no whole number from 1 to {_MOST:,}", "write one, or leave the variable out")
+        raise InputError(variable, f"{shown(text)} is not a whole number from 1 to {_MOST:,}", "write one, or leave the variable out")
     return int(text)
 
 
@@ -44,5 +44,5 @@ def data_roots() -> tuple[Path, ...]:
     roots = [Path(root) for root in os.environ.get(DATA_ROOTS, "").split(os.pathsep) if root]
     for root in roots:
         if not root.is_dir():
-            raise InputError(DATA_ROOTS, f"{shown(root)} is no folder", f"name folders with {os.pathsep} between them, or leave it out")
+            raise InputError(DATA_ROOTS, f"{shown(root)} is not a folder", f"name folders with {os.pathsep} between them, or leave it out")
     return tuple(roots)

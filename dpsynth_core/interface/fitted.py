@@ -132,10 +132,10 @@ def _measurements(domain: Domain, tables: Tables, deviations: Mapping[Any, Any])
         listed, values = _counted(domain, names, table)
         clique = domain.clique(listed)
         if not np.isfinite(values).all() or clique in found:
-            raise InputError(f"table {label(clique)}", "it is there twice, or holds what is no number", "give each once, with numbers")
+            raise InputError(f"table {label(clique)}", "it is there twice, or holds what is not a number", "give each once, with numbers")
         sigma = noise.get(clique, 1.0)
         if not (issubclass(type(sigma), Real) and 0 < sigma < math.inf):
-            raise InputError("deviations", f"{shown(sigma)} is no deviation of noise", "give a number above 0")
+            raise InputError("deviations", f"{shown(sigma)} is not a deviation of noise", "give a number above 0")
         found[clique] = Measurement(clique, values.transpose([listed.index(name) for name in clique]), float(sigma))
     return list(found.values())
 
@@ -160,7 +160,7 @@ def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], N
         CapacityError: A table with labels has more cells than fit in `CAPACITY_MB`.
     """
     if isinstance(table, str) or (not names and isinstance(table, Mapping)):
-        raise InputError("tables", f"{shown(table)} is no table of counts", "give tables by their columns, or pandas frames with a count")
+        raise InputError("tables", f"{shown(table)} is not a table of counts", "give tables by columns, or pandas frames with a count")
     field = f"table {label(tuple(names))}" if names else "tables"
     sizes = domain.sizes(names)
     if (found := labelled.counts(table, domain, names, field)) is not None:
@@ -173,7 +173,7 @@ def _counted(domain: Domain, names: list[str], table: Any) -> tuple[list[str], N
         check_named(seen, [domain[name] for name in columns], field)
         return columns, values
     if not names:
-        raise InputError("tables", f"{shown(table)} is no table of counts", "give arrays by their columns, or pandas frames with a count")
+        raise InputError("tables", f"{shown(table)} is not a table of counts", "give arrays by columns, or pandas frames with a count")
     values = _numbers(table)
     if values.shape != sizes:
         problem = f"it has {' x '.join(map(str, values.shape))} cells, and its columns have {' x '.join(map(str, sizes))}"
@@ -185,4 +185,4 @@ def _numbers(array: Any) -> NDArray[np.float64]:
     try:
         return np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
     except (TypeError, ValueError):  # its text could quote a cell
-        raise InputError("tables", "a count is no number", "give numbers") from None
+        raise InputError("tables", "a count is not a number", "give numbers") from None

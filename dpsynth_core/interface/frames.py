@@ -93,7 +93,7 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
         except (pa.ArrowException, TypeError, ValueError):  # its text could quote a cell
             raise InputError(field, "its columns cannot be read by way of Arrow", "give each column one type") from None
     else:
-        problem = f"a {type(data).__name__} is no table that can be read"
+        problem = f"a {type(data).__name__} is not a table that can be read"
         raise InputError(field, problem, "give a pandas, Polars or Arrow table, a DuckDB relation or a path; collect a lazy frame first")
     back = _AsGiven(kind, row_types.restorable(held.source.schema), data.columns if kind == "pandas" else None)
     return Given({"kind": memory.KIND, "path": held.name}, back, held=held)
@@ -166,7 +166,7 @@ def _place(place: str, form: Mapping[str, Any], field: str) -> Given:
         return Given({"path": place, "kind": there.kind, **form}, frame_of)
     stated = stated_table(form, field)
     if not KINDS[stated.get("kind", "csv")].is_file:
-        raise InputError(f"{field}.kind", "it is no kind of file, and this is a path", "leave it out")
+        raise InputError(f"{field}.kind", "it is not a kind of file, and this is a path", "leave it out")
     fields = {name: value for name, value in stated.items() if name in FIELDS}
     settled = settled_format(place, fields, field, lambda said: _WRITTEN[field].format(json.dumps(dict(said), ensure_ascii=False)))
     section = {**stated, **settled.section(place)}

@@ -66,7 +66,7 @@ def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[s
     field = "known"
     held = None if isinstance(table, str | os.PathLike) else given(table, {}, field).held
     if held is None:
-        raise InputError(field, "it is no table in memory", "give a pandas, Polars or Arrow table of the known columns")
+        raise InputError(field, "it is not a table in memory", "give a pandas, Polars or Arrow table of the known columns")
     names = held.source.names
     if strange := [name for name in names if name not in domain] or not names:
         problem = f"there is no column {shown(strange[0])} in the model" if isinstance(strange, list) else "it has no column"
@@ -130,7 +130,7 @@ def _read(table: Any, names: list[str], field: str) -> Frame | Columns | None:
         table = table.to_series()
     if isinstance(table, Mapping):
         if len(names) != 1:
-            problem = f"{shown(table)} is no table of counts of {len(names) or 'unknown'} columns"
+            problem = f"{shown(table)} is not a table of counts of {len(names) or 'unknown'} columns"
             raise InputError(field, problem, "give {value: count} for one column, or a pandas table with labels")
         return Frame(_cells([(None, pd.Index(list(table), dtype=object))], list(table.values()), names, field))
     if isinstance(table, pd.Series):
@@ -227,4 +227,4 @@ def _check_labels(columns: Iterable[tuple[str, Any]], field: str) -> None:
     for name, labels in columns:
         different = list(labels) if labels.dtype == object else labels.dropna().unique()
         if any(not isinstance(label, _VALUES) and label is not None and label is not pd.NA for label in different):
-            raise InputError(field, f"its labels of {shown(name)} are no texts, numbers or dates", "write the values as the domain does")
+            raise InputError(field, f"its labels of {shown(name)} are not texts, numbers or dates", "write the values as the domain does")

@@ -161,7 +161,7 @@ def plan(
     options = cast(Options, {name: value if name in _TABLES else plain(value) for name, value in options.items()})
     people: Any = options.get("people")
     if people is not None and not (issubclass(type(people), Real) and people is not True and 1 <= people <= _MOST_PEOPLE):
-        raise InputError("people", f"{shown(people)} is no number of people", "say about how many there are, or leave it out")
+        raise InputError("people", f"{shown(people)} is not a number of people", "say about how many there are, or leave it out")
     table, domain = replace(given(data, options.get("form", {})), second=_second(options)), domains.domain(columns)
     if (weight := options.get("weight")) is not None:
         from dpsynth_core.claims.weighing import as_weight  # loaded where a column is the weight
@@ -229,7 +229,7 @@ def _public(table: Any) -> dict[str, Any]:
     if table is None:
         return {}
     if not isinstance(table, str | os.PathLike):
-        raise InputError("public", f"{shown(table)} is no path", "save the public table as a file and give its path")
+        raise InputError("public", f"{shown(table)} is not a path", "save the public table as a file and give its path")
     from dpsynth_core.sources.public import section  # loaded where there is a public table
 
     return {"public": section(Path(table))}
@@ -249,15 +249,15 @@ def published_sections(tables: Any, domain: Domain) -> list[dict[str, Any]]:
     from dpsynth_core.sources.published import section  # loaded where a table was published
 
     if not isinstance(tables, Sequence) or not all(isinstance(one, tuple | list) and len(one) == 2 for one in tables):
-        raise InputError("published", "it is no list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
+        raise InputError("published", "it is not a list of tables with where each was published", 'give [("ages.csv", "Census 2021")]')
     sections = []
     for number, (table, where) in enumerate(tables, start=1):
         field = f"published {number}"
         if not isinstance(where, str):
-            raise InputError(field, f"{shown(where)} is no text", 'give a table and where it was published: ("ages.csv", "Census 2021")')
+            raise InputError(field, f"{shown(where)} is not a text", 'give a table and where it was published: ("ages.csv", "Census 2021")')
         source = table if isinstance(table, str | os.PathLike) else labelled.lines(table, (), field)
         if source is None:
-            problem = f"{shown(table)} is no path, and no table whose labels say which columns it is over"
+            problem = f"{shown(table)} is not a path, and no table whose labels say which columns it is over"
             raise InputError(field, problem, 'give a table and where it was published: ("ages.csv", "Census 2021")')
         sections.append(section(source, domain, where, field))
     return sections
@@ -312,7 +312,7 @@ def _second(options: Options) -> Given | None:
     if (second := options.get("members")) is None:
         return None
     if not isinstance(second, tuple) or len(second) not in (2, 3):
-        raise InputError("members", "it is no table with columns", 'give both: (persons, {"age": (0, 99)})')
+        raise InputError("members", "it is not a table with columns", 'give both: (persons, {"age": (0, 99)})')
     if not isinstance(form := second[2] if len(second) == 3 else {}, Mapping):
         raise InputError("members", "its third part does not say how the file is written", 'give entries such as {"encoding": "cp1252"}')
     found = given(second[0], form, "members")

@@ -109,7 +109,7 @@ def _foreign(name: str) -> Mechanism:
     given, package = foreign.load(foreign.MECHANISMS, name), foreign.package_of(name)
     of_one = is_dataclass(given) and not isinstance(given, type) and "card" in {one.name for one in fields(given)}
     if not of_one or not isinstance(cast(Mechanism, given).card, Card):
-        raise foreign.Missing("mechanism", f"{shown(name)} is no dataclass with a card among its fields", "tell its authors")
+        raise foreign.Missing("mechanism", f"{shown(name)} is not a dataclass with a card among its fields", "tell its authors")
     mechanism = cast(Mechanism, given)
     card = replace(
         mechanism.card,

@@ -457,6 +457,6 @@ def _bound(item: Mapping[str, Any]) -> Bound:
 
 def _reason(text: object) -> str:
     if not isinstance(text, str) or not is_one_paragraph(text):
-        problem = "it is too long, or has characters that are not seen" if isinstance(text, str) else "it is no text"
+        problem = "it is too long, or has characters that are not seen" if isinstance(text, str) else "it is not a text"
         raise InputError("despite", problem, "the release is damaged")
     return text

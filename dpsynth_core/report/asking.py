@@ -59,7 +59,7 @@ _OF = {
 }
 """What a statistic is of, and how that is written on the command line and in Python."""
 Cells: TypeAlias = "Mapping[str, Any]"
-"""By column a value, a list of values, (lowest, highest) of what has an order, where None is no limit, or None for what is missing.
+"""By column a value, a list of values, (lowest, highest) of what has an order, where None means no limit, or None for what is missing.
 
 A list names single values, and a tuple of two a range: [66, 99] are two ages, (66, 99) all from 66 to 99."""
 

@@ -15,7 +15,7 @@ EXACT, LOOK, CASE = SAME_TEXTS = ("exact", "look", "case")
 _SPACES = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
 _CONTROLS = "[\\x00-\\x08\\x0e-\\x1f\\x7f]"
-"""Control characters of ASCII that are no blanks."""
+"""Control characters of ASCII that are not blanks."""
 _DASHES = "[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
 _APOSTROPHES = "[\u02b9\u02bc\u2018\u2019\u201b\u2032\u00b4\uff07]"
 _QUOTES = "[\u201c-\u201f\u2033\u00ab\u00bb\uff02]"

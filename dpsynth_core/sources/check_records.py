@@ -67,7 +67,7 @@ class RecordsCheck:
             notes.append(f"{self.unnamed:,} records name no person and are left out: one person could have any number of them.")
         if self.left_out:
             files = "1 file" if self.left_out == 1 else f"{self.left_out:,} files"
-            notes.append(f"{files} of the folder left out: by their names they are no tables.")
+            notes.append(f"{files} of the folder left out: by their names they are not tables.")
         return tuple(notes)
 
 

@@ -143,7 +143,7 @@ def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 def _written(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.bool_]:
     """Return which values are written, that is, neither null nor a missing marker."""
     if is_plain_number(values.type) and attribute.dtype not in times.READERS:
-        return np.zeros(len(values), dtype=bool)  # what is no number there is null, nan or a marker
+        return np.zeros(len(values), dtype=bool)  # what is not a number there is null, nan or a marker
     text = texts(values)
     written = pc.and_(pc.is_valid(text), pc.invert(notation.absent(text)))
     return np.asarray(pc.fill_null(written, False).to_numpy(zero_copy_only=False))

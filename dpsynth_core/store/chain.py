@@ -115,7 +115,7 @@ def entries() -> tuple[Entry, ...]:
     """Return all entries as stored, oldest first, without a check that the chain is whole.
 
     Raises:
-        BooksLost: The table has rows that are no entries.
+        BooksLost: The table has rows that are not entries.
     """
     with reading() as db:
         return entries_in(db)
@@ -137,7 +137,7 @@ def entries_in(db: Connection, where: str = "NOT INDEXED", *values: str | int) -
     """
     rows = [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM ledger {where} ORDER BY number", values)]
     if not all(map(is_typed, rows)):
-        raise BooksLost("its ledger holds something that is no entry")
+        raise BooksLost("its ledger holds something that is not an entry")
     return tuple(Entry(*row) for row in rows)
 
 

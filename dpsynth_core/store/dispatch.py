@@ -194,7 +194,7 @@ def stop(job: str) -> None:
         if row["state"] not in ("active", "stopping"):
             return
         workers = jobs.workers_of(db, job)
-        # to be stopped is no failed attempt
+        # to be stopped is not a failed attempt
         db.execute("UPDATE points SET attempts = attempts - 1 WHERE job = ? AND state = 'running'", (job,))
         if not jobs.is_shared(row["kind"]):
             db.execute("UPDATE jobs SET state = 'stopping' WHERE id = ?", (job,))

@@ -60,7 +60,7 @@ def head_file() -> Path:
     path = Path(configured).expanduser() if configured else home() / "ledger.head"
     if os.path.lexists(path) and not os.path.isfile(path):  # a pipe could be waited for in vain, and a device be replaced by a file
         field = _VARIABLE if configured else "DPSYNTH_HOME"
-        raise InputError(field, f"{shown(path)} is no ordinary file", "remove it, or name another place")
+        raise InputError(field, f"{shown(path)} is not an ordinary file", "remove it, or name another place")
     return path
 
 

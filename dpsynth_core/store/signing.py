@@ -119,7 +119,7 @@ def _read(path: Path) -> Ed25519PrivateKey:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise StoreFault(FIELD, f"its {NAME} is no ordinary file", _REMEDY)
+            raise StoreFault(FIELD, f"its {NAME} is not an ordinary file", _REMEDY)
         if found.st_mode & _OTHERS:
             problem = f"its {NAME} is open to other accounts of this machine, who may have signed with it"
             raise StoreFault(FIELD, problem, f"if no one read it, make it yours alone (chmod 600); else {_REMEDY.split(', or ')[1]}")

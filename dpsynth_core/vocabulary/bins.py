@@ -184,7 +184,7 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
     """
     values = stated.split() if isinstance(stated, str) else stated
     if not isinstance(values, Sequence):
-        raise InputError(column_field(name), "the values with a cell of their own are no list", "write them as [0, 99999]")
+        raise InputError(column_field(name), "the values with a cell of their own are not a list", "write them as [0, 99999]")
     typed = [scale.typed(name, value) for value in values]
     if wrong := [value for value, bound in zip(values, typed, strict=True) if scale.checked(bound) is None]:
         raise InputError(column_field(name), f"{shown(wrong[0])} cannot have a cell of its own", f"give {scale.wanted}")

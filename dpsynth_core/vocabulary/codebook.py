@@ -160,7 +160,7 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
         kind, precision = "timestamp" if all(days) else "time", "second" if re.search(r":\d\d:", clock) else "minute"
         return Attribute.binned(name, kind, low, high, precision=precision, other=True, missing=True)
     remedy = "write them like 0..99.5, 2024-01-01..2024-12-31 or 08:00..16:30"
-    raise InputError(column_field(name), "its bounds are no numbers, dates or times that can be read", remedy)
+    raise InputError(column_field(name), "its bounds are not numbers, dates or times that can be read", remedy)
 
 
 def pasted_domain(text: str) -> Domain:

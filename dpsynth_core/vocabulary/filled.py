@@ -1,6 +1,6 @@
 """Columns of the rows that no record influences: constants, and identifiers that count up.
 
-They are no attributes: they are never read, measured or charged. Their values follow from the curator's input and the number of the row.
+They are not attributes: they are never read, measured or charged. Their values follow from the curator's input and the number of the row.
 """
 
 from __future__ import annotations

@@ -302,6 +302,6 @@ class RightCounts:
 
 
 def _check_size(parts: Sequence[NDArray[np.int64]]) -> None:
-    # the absolute value of the smallest integer is no integer of 64 bits: each end is looked at as it is
+    # the absolute value of the smallest integer is not an integer of 64 bits: each end is looked at as it is
     if sum(max(float(part.max(initial=0)), -float(part.min(initial=0))) for part in parts) >= _LARGEST:
         raise ValueError("scores are too large")

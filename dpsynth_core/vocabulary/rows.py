@@ -53,7 +53,7 @@ def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.intege
         TypeError: The rows are of two linked tables.
     """
     if isinstance(codes, Repeated):
-        raise TypeError("two linked tables are no table of rows")
+        raise TypeError("two linked tables are not a table of rows")
     return codes
 
 

@@ -48,7 +48,7 @@ def test_columns_are_chosen_priced_and_part_of_the_plan() -> None:
 @pytest.mark.parametrize(
     ("models", "words_of"),
     [([{"column": "gone"}], "no column"), ([{"column": "sex", "tolerance": 1.0}], "is not a number"), ([{"column": "sex"}], "people")],
-    ids=["a column that was dropped", "a tolerance of what is no number", "nothing wrong"],
+    ids=["a column that was dropped", "a tolerance of what is not a number", "nothing wrong"],
 )
 def test_what_cannot_be_predicted_stops_continue_and_can_be_taken_away(models: list[dict[str, Any]], words_of: str) -> None:
     app = open_page("budget", project(models=models))

@@ -535,7 +535,7 @@ def test_who_has_no_role_does_not_come_in_and_without_roles_everybody_has_all(of
         assert roles.of(db, owner) == roles.EVERY
 
 
-@pytest.mark.parametrize(("line", "problem"), [('boss = ["a@b"]', "'boss' is no role"), ('curator = "a@b"', "not a list of e-mail")])
+@pytest.mark.parametrize(("line", "problem"), [('boss = ["a@b"]', "'boss' is not a role"), ('curator = "a@b"', "not a list of e-mail")])
 def test_a_table_of_roles_that_makes_no_sense_is_refused(office: Office, tmp_path: Path, line: str, problem: str) -> None:  # noqa: ARG001
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(f"{secrets.read_text().partition('[dpsynth.roles]')[0]}[dpsynth.roles]\n{line}\n")
@@ -579,7 +579,7 @@ def test_what_people_did_is_in_the_chain_before_it_is_done_and_names_no_project(
     work(run)
     assert downloaded(office, run) == 200
     office.enter("ben")
-    assert downloaded(office, run) == 404, "which is no download"
+    assert downloaded(office, run) == 404, "which is not a download"
     runs.delete(owner, run)
     projects.delete(owner, table.id)
     done = [(entry.kind, entry.note) for entry in chain.entries() if entry.kind in ("look", "download", "delete")]

@@ -730,7 +730,7 @@ def test_a_usual_list_is_suggested_by_the_name_and_taken_with_a_click() -> None:
     app.button(key="right_age").click().run()
     row = next(row for row in stored()["wizard"]["rows"] if row["name"] == "age")
     assert (row["guessed"], row["origin"], row["upper"]) == (False, "usual", 122)
-    assert ["eye" in error.value for error in app.error] == [True]  # blue is no percentage: that is said, and is a look
+    assert ["eye" in error.value for error in app.error] == [True]  # blue is not a percentage: that is said, and is a look
     assert recorded_views.of(LOCAL_OWNER, projects.list(LOCAL_OWNER)[0].id) == ("compared",)
 
 

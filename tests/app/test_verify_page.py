@@ -91,7 +91,7 @@ def test_the_signature_is_named_beside_the_verdict_and_a_known_key_decides() -> 
     app.text_input(key="verify_key").set_value(OURS.key.upper()).run()
     assert "This bundle is consistent" in app.success[0].value
     app.text_input(key="verify_key").set_value("no key").run()
-    assert "is no public key" in app.error[0].value
+    assert "is not a public key" in app.error[0].value
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -107,7 +107,7 @@ def test_a_forged_bundle_is_not_and_the_line_says_why() -> None:
     app = shown(edited(lambda document: document["measurements"][0].update(sigma=1.0)))
     assert "not consistent" in app.error[0].value
     assert any("Was the stated noise paid for" in element.value and "Wrong" in element.value for element in outside(app))
-    assert "What the release is" not in [element.value for element in app.subheader], "what it says is no fact"
+    assert "What the release is" not in [element.value for element in app.subheader], "what it says is not a fact"
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -173,7 +173,7 @@ def test_a_decision_is_signed_saved_and_checked_again() -> None:
     signed = app.session_state["decided"]
     assert signed.bundle == hashlib.sha256(packed()).hexdigest()
     assert signed.code in words(app)
-    assert literal("Ann [Ross](x)") in words(app), "a name is no link"
+    assert literal("Ann [Ross](x)") in words(app), "a name is not a link"
     app.file_uploader[2].set_value(("decision.json", decision.to_json(signed), "application/json")).run()
     assert not any("decision" in element.value for element in app.success), "anyone can write a file whose code fits"
     assert any("does not prove the signer's name" in element.value for element in app.info)

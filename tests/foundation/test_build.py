@@ -30,7 +30,7 @@ def test_every_file_of_the_package_is_part_of_it() -> None:
     package = Path(dpsynth_core.__file__).parent
     files = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True)
     if files.returncode:
-        pytest.skip("this is no checkout")
+        pytest.skip("this is not a checkout")
     assert {Path(name).suffix for name in files.stdout.splitlines()} <= {*build.KINDS, ".pyi", ".typed"}
 
 

@@ -105,7 +105,7 @@ def test_arguments_do_not_count_as_memory_of_the_work() -> None:
 
 
 def test_work_that_hangs_is_ended() -> None:
-    assert one("echo", 1) == 1  # what is loaded for the first work of all is no part of the patience
+    assert one("echo", 1) == 1  # what is loaded for the first work of all is not a part of the patience
     with Work(HERE + "end", "time.sleep(60)", patience=2) as work:
         pid = next(work)
         with pytest.raises(Ended, match="has not come to an end in 2 seconds") as raised:

@@ -110,7 +110,7 @@ def command_lines(rng: random.Random, _place: Path) -> Attempt:
 
 
 def _strange(rng: random.Random, place: Path) -> str:
-    """The name of something that is no ordinary file, or of nothing."""
+    """The name of something that is not an ordinary file, or of nothing."""
     kind = rng.randrange(13)
     name = place / "strange"
     if kind == 0:

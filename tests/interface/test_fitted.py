@@ -74,13 +74,13 @@ def test_what_is_said_of_privacy_is_the_givers_word() -> None:
     [
         ({}, "there are none"),
         ({"sex": np.zeros(3)}, "3 cells"),
-        ({"sex": np.array([np.nan, 1.0])}, "no number"),
+        ({"sex": np.array([np.nan, 1.0])}, "not a number"),
         ({"income": np.zeros(2)}, "not in the domain"),
         ([pd.DataFrame({"sex": ["f"]})], "count"),
         ([pd.DataFrame({"sex": ["x"], "count": [1]})], "no value 'x'"),
         ([pd.DataFrame({"sex": ["f"], "count": ["many"]})], "in its column 'count' is something else than a number"),
-        ({"sex": np.array(["a", "b"])}, "a count is no number"),
-        ([{"sex": "f"}], "no table of counts"),
+        ({"sex": np.array(["a", "b"])}, "a count is not a number"),
+        ([{"sex": "f"}], "not a table of counts"),
         (None, "there are none"),
     ],
 )

@@ -171,7 +171,7 @@ def test_no_object_ends_a_run(value: Any) -> None:
 
 @pytest.mark.parametrize("data", [[1, 2], {"age": [1]}, 7, None])
 def test_what_is_no_table_is_refused(data: Any) -> None:
-    refused(planned, data, saying="is no table")
+    refused(planned, data, saying="is not a table")
 
 
 def test_a_table_that_is_not_held_any_more_is_refused() -> None:

@@ -340,7 +340,7 @@ def test_two_linked_tables_may_be_frames(tmp_path: Path) -> None:
     refused(dps.sample, made, 3, saying="two linked tables")
     for wrong in (members, (members,), "members.csv"):
         keyed: dict[str, Any] = {"person": "home", "rows_per_person": 2, "members": wrong}
-        refused(dps.plan, homes, {"region": ["north"]}, epsilon=1, **keyed, saying="no table with columns")
+        refused(dps.plan, homes, {"region": ["north"]}, epsilon=1, **keyed, saying="not a table with columns")
 
 
 # What nobody has

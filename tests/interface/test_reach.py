@@ -60,7 +60,7 @@ def test_shares_models_with_tolerance_and_a_public_table_are_said(tmp_path: Path
     assert [spec.budget.share(name) for name in ("criteria", "models")] == [0.07, 0.03]
     assert [(one.column, one.tolerance) for one in spec.models] == [("sex", None), ("age", 5)]
     assert (spec.output.seed, spec.budget.delta) == (4, DELTA)
-    refused(dps.plan, "demo", COLUMNS, epsilon=1, public=[1], saying="is no path")
+    refused(dps.plan, "demo", COLUMNS, epsilon=1, public=[1], saying="is not a path")
 
 
 def test_several_tables_of_rows_are_drawn() -> None:

@@ -30,7 +30,7 @@ from tests.refusals import refused
 
 CAPACITY = "max_size_mb"
 COUNT_BY_COUNT = ("mwem", "pmwpub", "rap", "privsyn", "privmrf")
-"""Those that measure single counts, or how far tables are off, which are no marginals and are reported as what was fitted."""
+"""Those that measure single counts, or how far tables are off, which are not marginals and are reported as what was fitted."""
 
 
 @dataclass(frozen=True)

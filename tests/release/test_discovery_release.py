@@ -199,7 +199,7 @@ def test_more_values_than_a_column_may_have_are_merged(table: Path, relation: st
 
 
 def test_a_person_column_limits_what_a_person_adds(tmp_path: Path) -> None:
-    """Somebody with 400 rows of one value counts twice, so that it is no value that many share."""
+    """Somebody with 400 rows of one value counts twice, so that it is not a value that many share."""
     path = tmp_path / "visits.csv"
     path.write_text("who,place\n" + "ann,Atlantis\n" * 400 + "".join(f"p{i},Ghent\n" for i in range(400)))
     columns = [{"name": "place", "kind": "categorical", "discover": True}]

@@ -329,7 +329,7 @@ def test_a_program_gives_a_path_or_a_frame() -> None:
     assert [table.columns for table in given.sealed.domain.published] == [("sex", "age"), ("zone",)]
     assert given.sealed.domain.published[1].shares.tolist() == [0.5, 0.3, 0.2]
     for wrong in (["ages.csv"], zones, np.array([1]), {"a": 1}, (zones, "Yearbook")):
-        refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=wrong, saying="no list of tables with where")
+        refused(dps.plan, "people.csv", "domain.json", epsilon=1, published=wrong, saying="not a list of tables with where")
     counts, complexes = zones.set_index("zone")["count"], zones.assign(count=[1j, 2, 3])
     for table in (counts, counts[::-1], pa.Table.from_pandas(zones)):
         labelled = dps.plan("people.csv", "domain.json", epsilon=1, tables=2, published=[(table, "Yearbook")])

@@ -375,7 +375,7 @@ UNASKED: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "roots of columns in another order": ("measure_roots", (("b", "a"), 2.0), np.zeros((3, 2))),
     "roots in other steps": ("measure_roots", (A, 2.0), np.array([0.0, 1 / 3])),
     "roots without end": ("measure_roots", (A, 2.0), np.array([0.0, np.inf])),
-    "roots that are no numbers": ("measure_roots", (A, 2.0), np.array([0.0, np.nan])),
+    "roots that are not numbers": ("measure_roots", (A, 2.0), np.array([0.0, np.nan])),
     "roots in whole numbers": ("measure_roots", (A, 2.0), np.zeros(2, dtype=np.int64)),
     "a number for roots": ("measure_roots", (A, 2.0), 0.0),
     "another shape": ("measure_marginals", (A, 2.0), [of_a(2.0, 7)]),

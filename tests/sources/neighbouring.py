@@ -151,7 +151,7 @@ def _layout(rng: random.Random) -> Layout:
 
 def _tables(rng: random.Random, layout: Layout) -> list[Table]:
     """A table without the person, and some with lines of the person: one, always at the same place, or with a person column a few."""
-    least = 0 if layout.headed else 1  # no header and no line is no file
+    least = 0 if layout.headed else 1  # no header and no line is not a file
     others = [[_line(rng, layout, mine=False) for _ in range(rng.randrange(least, 6))] for _ in range(rng.choice((1, 1, 1, 2, 3)))]
     file = rng.randrange(len(others))
     at = rng.choice((0, len(others[file]), rng.randint(0, len(others[file]))))

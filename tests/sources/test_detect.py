@@ -60,7 +60,7 @@ def marks(found: DetectedNotation) -> tuple[str, str] | None:
         ((["12,5 %", "3,25%"], OPEN), COMMA),
         ((["10,584", "<0,5", "1,25"],), COMMA),
         ((["12", "250"],), PLAIN),
-        ((["08.30", "14.15", "09.45"], ["170,3"]), COMMA),  # times of day are no numbers
+        ((["08.30", "14.15", "09.45"], ["170,3"]), COMMA),  # times of day are not numbers
         ((["12.5", "250"] * 40 + ["1,234.5"],), ENGLISH),
         ((["1,234.5"], ["170,3"]), None),
         ((["12.5", "12,5"],), None),

@@ -89,7 +89,7 @@ def people(seed: int, rows: int) -> pa.Table:
 
 @pytest.mark.parametrize("as_text", [False, True], ids=["typed", "text"])
 def test_every_kind_of_column_counts_the_same(engine: Engine, tmp_path: Path, as_text: bool) -> None:
-    """Values of every cell, nulls, and in a column of text also what is no value, or one outside."""
+    """Values of every cell, nulls, and in a column of text also what is not a value, or one outside."""
     rng, attributes, columns = np.random.default_rng(0), list[Attribute](), dict[str, pa.Array]()
     row = Attribute.coded("row", 3)
     for kind in COUNTED:

@@ -47,7 +47,7 @@ def test_a_text_of_a_list_is_the_value_of_the_columns_type_that_it_equals(way: s
 
 
 OTHERS = {
-    "a text is no number": ("1", pa.array(["1.0", "001", "01"])),
+    "a text is not a number": ("1", pa.array(["1.0", "001", "01"])),
     "a day is no other time": ("2024-01-15", pa.array([datetime(2024, 1, 15, 9)])),
     "truths are two": ("1", pa.array([False])),
     "numbers of more digits than a double": ("9007199254740993", pa.array([9007199254740992, 9007199254740994])),

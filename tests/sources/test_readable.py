@@ -70,7 +70,7 @@ VALUES = {
     "opaque": pa.ExtensionArray.from_storage(readable.opaque("complex128"), pa.nulls(2)),
 }
 TOO_SHORT = {(kind, "date") for kind in ("int8", "uint8", "halffloat")} | {(kind, "timestamp") for kind in ("int8", "uint8", "halffloat")}
-"""Types whose numbers are no days, though numbers may be."""
+"""Types whose numbers are not days, though numbers may be."""
 
 
 def problem(attribute: Attribute, kind: pa.DataType, notation: Notation) -> str:

@@ -34,7 +34,7 @@ def columns(section: Mapping[str, Any]) -> pa.Schema:
     try:
         shape = np.load(section["path"], mmap_mode="r", allow_pickle=False).shape
     except (OSError, ValueError):
-        raise InputError("data.path", "it is no table of codes", "save one with numpy.save") from None
+        raise InputError("data.path", "it is not a table of codes", "save one with numpy.save") from None
     return pa.schema([(name, pa.int32()) for name in "abc"[: shape[1]]])
 '''
 EXAMPLE = '''

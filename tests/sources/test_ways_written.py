@@ -38,7 +38,7 @@ PLAIN = [
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("way", PLAIN)
 def test_what_is_plainly_written_is_understood(way: str, store: str, tmp_path: Path) -> None:
-    """Every kind of table holds text, so that a kind which nothing could be written into is no kind that was tried."""
+    """Every kind of table holds text, so that a kind which nothing could be written into is not a kind that was tried."""
     assert ways.outcome(way, store, tmp_path) in ((UNDERSTOOD, None) if way in ways.TYPED else (UNDERSTOOD,))
 
 

@@ -79,7 +79,7 @@ def test_an_upload_is_kept_whole_and_replaces_one_of_the_same_name(project: str)
 
 def test_a_refused_file_leaves_what_was_there_also_under_its_own_name(project: str, home: Path) -> None:
     def refuse(_: Path) -> None:
-        raise InputError("file", "it is no table", "name another one")
+        raise InputError("file", "it is not a table", "name another one")
 
     refused(projects.replace_upload, "ann", project, "a.csv", io.BytesIO(b"bad"), refuse, saying="no table")
     assert projects.uploads("ann", project) == ()

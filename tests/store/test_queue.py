@@ -104,7 +104,7 @@ def test_a_runs_processor_time_follows_from_its_forecast_or_the_setting(make_spe
     monkeypatch.setenv("DPSYNTH_RUN_HOURS", "3")
     assert machine.most_seconds(plan) == 3 * 3600
     monkeypatch.setenv("DPSYNTH_RUN_HOURS", "for ever")
-    refused(machine.most_seconds, plan, saying="no whole number")
+    refused(machine.most_seconds, plan, saying="not a whole number")
 
 
 def test_a_process_that_goes_beyond_its_time_is_ended_and_leaves_no_core() -> None:

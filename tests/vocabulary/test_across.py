@@ -43,7 +43,7 @@ def test_an_error_says_which_rule_of_the_link_it_is(rule: object) -> None:
 
 
 AGES = Domain.from_json({"version": 1, "attributes": [{"name": "age", "kind": "integer", "lower": 0, "upper": 9, "bins": 10}]})
-"""Rows show an age that is no number from 0 to 9 as empty, as a missing one."""
+"""Rows show an age that is not a number from 0 to 9 as empty, as a missing one."""
 
 
 @pytest.mark.parametrize("values", [["other"], ["other", "0..3"]])

@@ -1,4 +1,4 @@
-"""Codebooks in XML: what they say of variables becomes a domain; what was counted is not read; what is no codebook is refused."""
+"""Codebooks in XML: what they say of variables becomes a domain; what was counted is not read; what is not a codebook is refused."""
 
 from __future__ import annotations
 

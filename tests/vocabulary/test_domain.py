@@ -373,7 +373,7 @@ def test_codebook_with_semicolons_and_byte_order_mark(tmp_path: Path) -> None:
         ("name,values\nsex,1", "'column' and 'value'"),
         ("column,value\n,1", "names no column"),
         ("column,value\nage,90..10", "below lower bound"),
-        ("column,value\nage,a..b", "no numbers, dates or times"),
+        ("column,value\nage,a..b", "not numbers, dates or times"),
         ("column,value\nsex,\n", "no categories"),
         ("column,value", "no columns"),
     ],
@@ -486,7 +486,7 @@ def test_what_is_drawn_from_its_cell_is_the_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "problem"), [([100_000], "not between the bounds"), (7, "no list"), (["none"], "is not a whole number"), ([-1], "not between")]
+    ("own", "problem"), [([100_000], "not between the bounds"), (7, "not a list"), (["none"], "is not a whole number"), ([-1], "not between")]
 )
 def test_what_is_no_value_of_the_column_is_refused(own: Any, problem: str) -> None:
     refused(Attribute.integer, "gain", 0, 99_999, width=5000, own_cells=own, saying=problem)

@@ -44,7 +44,7 @@ def test_rounds_that_choose_are_told_in_words_with_what_they_cost() -> None:
     assert watch.chooses(game)
     assert not watch.chooses(SAID)
     assert not watch.chooses([])
-    assert not watch.chooses([*SAID, *game[2:], *game[2:]])  # rounds of sums of roots, which are no tables
+    assert not watch.chooses([*SAID, *game[2:], *game[2:]])  # rounds of sums of roots, which are not tables
 
 
 def test_a_run_that_said_nothing_yet_has_an_empty_table() -> None:

@@ -1,4 +1,4 @@
-"""Taking in a table: what is no table leaves nothing behind, other people's files stay closed, real rows come back curator-only."""
+"""Taking in a table: what is not a table leaves nothing behind, other people's files stay closed, real rows come back curator-only."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Compl
 
 
 def fetched(done: subprocess.CompletedProcess[str]) -> None:
-    """Skip where pip's index has not what is no part of this program; any other failure is one."""
+    """Skip where pip's index has not what is not a part of this program; any other failure is one."""
     if "No matching distribution found for" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
     assert done.returncode == 0, done.stdout + done.stderr

@@ -64,7 +64,7 @@ def signed_by(bundle: Bundle) -> str:
     if SIGNATURE not in files:
         raise Nothing("it is unsigned: nothing ties its maker's statements to anybody")
     unchanged(bundle)
-    expect(files[SIGNATURE].digest.size <= MAX_BYTES, f"{SIGNATURE} is no signature")
+    expect(files[SIGNATURE].digest.size <= MAX_BYTES, f"{SIGNATURE} is not a signature")
     try:
         return key_of(files[SIGNATURE].read(), files[MANIFEST].read(), document["spec_sha256"], document["ledger"])
     except DAMAGE:
@@ -187,7 +187,7 @@ def _text(name: str, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise Wrong(f"{name} is no text") from None
+        raise Wrong(f"{name} is not a text") from None
 
 
 def _without_sentences(codebook: str) -> list[list[str]]:

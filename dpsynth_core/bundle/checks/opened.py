@@ -109,7 +109,7 @@ def _tabular(name: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, ValueError):
-        raise Wrong(f"{name} is no table of these columns") from None
+        raise Wrong(f"{name} is not a table of these columns") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,7 +188,7 @@ class _Asked:
         whole = {name: tuple(code for code in codes if code not in cut.get(name, {})) for name, codes in cells.items()}
         of_range = self.known.range_limit(cells)
         if of_range is not None and cut and all(whole.values()) and self.known.range_limit(whole) is None:
-            of_range = None  # what is surely in the ranges is no range
+            of_range = None  # what is surely in the ranges is not a range
         return of_range or (None if (table := self.cover) is None else self.known.limits[table])
 
     @property

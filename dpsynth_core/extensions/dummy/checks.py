@@ -38,7 +38,7 @@ def checking(bundle: Bundle) -> Iterator[Running | Report]:
     first = dict[str, Callable[[], str]]({"Are the files unchanged?": partial(files.unchanged, bundle), SIGNED: _signed})
     first["Is dummy.json complete?"] = read
     then: Mapping[str, Callable[[Bundle, Order, Drawn], str]] = {
-        "Does it say that it is no release?": _labelled,
+        "Does it say that it is not a release?": _labelled,
         "Do the rows follow from the codebook alone?": _follows,
     }
     checks = list[Check]()

@@ -167,7 +167,7 @@ def _with_published(domain: Domain, sections: object) -> Domain:
     """Return the domain with tables that were published about the same people.
 
     Raises:
-        InputError: The tables are no list of such tables, do not fit the domain, or contradict each other.
+        InputError: The tables are not a list of such tables, do not fit the domain, or contradict each other.
     """
     if not isinstance(sections, Sequence) or len(sections) > published.MAX_TABLES:
         raise InputError(published.FIELD, "it is not a list, or too long", f"give at most {published.MAX_TABLES:,} tables")

@@ -9,7 +9,7 @@
     poisson(visits ~ age + sex), linear(...), logistic(...)
 
 A term is a column, a condition, or a product of two terms (age:sex). A column of values stands for an indicator of each value but the
-first. Names that are no plain words stand in backticks. The grammar is a part of R's model formulas (Wilkinson and
+first. Names that are not plain words stand in backticks. The grammar is a part of R's model formulas (Wilkinson and
 Rogers 1973).
 """
 

@@ -64,7 +64,7 @@ def numbers(domain: Domain, column: str) -> Cells:
     """Return a column as numbers: the middle of each bin, the number of each code or listed number.
 
     Raises:
-        InputError: Its values are no numbers.
+        InputError: Its values are not numbers.
     """
     attribute = attribute_of(domain, column)
     if attribute.is_listed:

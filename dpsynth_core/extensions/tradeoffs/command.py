@@ -47,7 +47,7 @@ def _tradeoffs(options: argparse.Namespace) -> None:
 
     limit = number(options.limit)
     if not isinstance(limit, int | float) or not 0 < limit <= 100:
-        raise InputError("--limit", f"{shown(options.limit)} is no share of people in percent", "give a number from 0 to 100")
+        raise InputError("--limit", f"{shown(options.limit)} is not a share of people in percent", "give a number from 0 to 100")
     sweep = _sweep(options, load_spec(options.spec))
     expected = trial.checked(sweep)
     check_writable(options.out)
@@ -90,7 +90,7 @@ def _sweep(options: argparse.Namespace, plan: Spec) -> Sweep:
 
     rows, repeats = whole(options.rows), whole(options.repeats)
     if rows is None or repeats is None:
-        raise InputError("--rows" if rows is None else "--repeats", "it is no whole number", "give one, such as 1000")
+        raise InputError("--rows" if rows is None else "--repeats", "it is not a whole number", "give one, such as 1000")
     strengths = STRENGTHS if options.strength is None else _numbers("--strength", options.strength)
     usual = MECHANISMS if plan.members is None else (LINKED.name,)
     names = usual if options.mechanisms is None else tuple(name.strip() for name in options.mechanisms.split(","))
@@ -124,7 +124,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
     """
     read = [number(word.strip()) for word in text.split(",")]
     if not all(isinstance(value, int | float) for value in read):
-        raise InputError(option, f"{shown(text)} is no list of numbers", "separate numbers by commas, such as 0.1,1,10")
+        raise InputError(option, f"{shown(text)} is not a list of numbers", "separate numbers by commas, such as 0.1,1,10")
     return tuple(map(float, read))
 
 

@@ -32,7 +32,7 @@ RANGES = {
     "median of a range": Question("median", {"age": (2, 3, 4, 5, 6)}, column="age"),
 }
 OTHERS = {
-    "cells that are no neighbours": Question("count", {"age": (3, 5)}),
+    "cells that are not neighbours": Question("count", {"age": (3, 5)}),
     "missing values": Question("count", {"age": (8, 9, 10)}),
     "no column with an order": Question("count", {"sex": (0,)}),
     "within several cells": Question("count", {"age": (3,), "job": (0, 1)}),

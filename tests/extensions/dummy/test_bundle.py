@@ -28,7 +28,7 @@ from tests.extensions.dummy.orders import PUBLISHED, linked, order
 from tests.refusals import refused
 
 FOLLOWS = "Do the rows follow from the codebook alone?"
-LABELLED = "Does it say that it is no release?"
+LABELLED = "Does it say that it is not a release?"
 
 
 @cache
@@ -139,7 +139,7 @@ def test_rows_of_another_version_stay_open() -> None:
 def test_it_never_passes_for_a_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "dummy.zip"
     place.write_bytes(packed(files()))
-    saying = "it is no release, but holds dummy rows"
+    saying = "it is not a release, but holds dummy rows"
     refused(dps.open, place, saying=saying)
     for command in (["reproduce", str(place), "--out", str(tmp_path / "out")], ["ask", str(place), "count"]):
         assert main(command) == 2

@@ -1,4 +1,4 @@
-"""Analyses are read from text, and what is no analysis is refused with what may be written."""
+"""Analyses are read from text, and what is not an analysis is refused with what may be written."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_what_the_named_proxy_says_counts(proxy: str, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("proxy", ["*", "proxy", "127.0.0.1;192.0.2.7", "10.0.0.0/99"])
 def test_a_proxy_is_named_by_its_address_or_the_server_does_not_start(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(connections.VARIABLE, proxy)
-    with pytest.raises(SystemExit, match="DPSYNTH_PROXY: this is no address of a proxy"):
+    with pytest.raises(SystemExit, match="DPSYNTH_PROXY: this is not an address of a proxy"):
         security.check_settings()
 
 

@@ -316,9 +316,9 @@ def test_a_server_that_other_machines_reach_starts_with_sign_in_alone(
 @pytest.mark.parametrize(
     ("changes", "own", "saying"),
     [
-        ({"cookie_secret": 12345678901234567890123456789012}, "", r"\[auth\] cookie_secret: it is no text"),
-        ({}, "roles = []", "roles.*it is no section"),
-        ({}, 'roles = "x"', "roles.*it is no section"),
+        ({"cookie_secret": 12345678901234567890123456789012}, "", r"\[auth\] cookie_secret: it is not a text"),
+        ({}, "roles = []", "roles.*it is not a section"),
+        ({}, 'roles = "x"', "roles.*it is not a section"),
     ],
 )
 def test_settings_of_another_type_are_refused_in_a_line(installation: Path, changes: dict[str, Any], own: str, saying: str) -> None:
@@ -331,7 +331,7 @@ def test_a_section_that_is_a_text_is_refused(installation: Path) -> None:
     write(installation)
     text = (installation / "secrets.toml").read_text(encoding="utf-8").partition("[dpsynth]")[0]
     (installation / "secrets.toml").write_text(f'dpsynth = "x"\n{text}', encoding="utf-8")
-    with pytest.raises(SystemExit, match="dpsynth: it is no section"):
+    with pytest.raises(SystemExit, match="dpsynth: it is not a section"):
         security.check_settings()
 
 

@@ -100,6 +100,6 @@ def put_in_place() -> None:
         for one in filter(None, os.environ.get(VARIABLE, "").split(",")):
             ipaddress.ip_network(one.strip())
     except ValueError:
-        raise InputError(VARIABLE, "this is no address of a proxy", "write it like 172.18.0.2, or a network like 172.18.0.0/16") from None
+        raise InputError(VARIABLE, "this is not an address of a proxy", "write it as 172.18.0.2, or a network as 172.18.0.0/16") from None
     uvicorn.config.ProxyHeadersMiddleware = NamedProxy  # type: ignore[misc, assignment]
     H11Protocol.connection_made = _connection_made  # type: ignore[method-assign]

@@ -184,7 +184,7 @@ def from_secrets() -> SignIn:
         raise InputError(f"secrets.toml, [{SECTION}]", " ".join(str(error).split()).rstrip("."), "complete the section") from None
     section = auth_util.get_secrets_auth_section()
     if not isinstance(section["cookie_secret"], str):
-        raise InputError(f"secrets.toml, [{SECTION}] cookie_secret", "it is no text", "write it in quotes")
+        raise InputError(f"secrets.toml, [{SECTION}] cookie_secret", "it is not a text", "write it in quotes")
     if len(section["cookie_secret"]) < _SECRET_LENGTH:
         problem = f"it has fewer than {_SECRET_LENGTH} characters, and who guesses it is anybody"
         raise InputError(f"secrets.toml, [{SECTION}] cookie_secret", problem, "make one with: openssl rand -hex 32")
@@ -198,15 +198,15 @@ def from_secrets() -> SignIn:
     origin = address.origin_of(redirect, place)
     own = secrets_singleton.get(_OWN_SECTION, {})
     if not isinstance(own, Mapping):
-        raise InputError(f"secrets.toml, {_OWN_SECTION}", "it is no section", f"write [{_OWN_SECTION}] on a line of its own")
+        raise InputError(f"secrets.toml, {_OWN_SECTION}", "it is not a section", f"write [{_OWN_SECTION}] on a line of its own")
     claim = own.get(_GROUPS, SignIn.groups)
     if not isinstance(claim, str) or not claim:
         raise InputError(f"secrets.toml, [{_OWN_SECTION}] {_GROUPS}", "this is not the name of a claim", 'write "groups"')
     given, place = own.get(_ROLES, {}), f"secrets.toml, [{_OWN_SECTION}.{_ROLES}]"
     if not isinstance(given, Mapping):
-        raise InputError(place, "it is no section", f"write [{_OWN_SECTION}.{_ROLES}] on a line of its own")
+        raise InputError(place, "it is not a section", f"write [{_OWN_SECTION}.{_ROLES}] on a line of its own")
     if unknown := sorted(set(given) - set(Role)):
-        raise InputError(place, f"{shown(unknown[0])} is no role", f"take of {', '.join(Role)}")
+        raise InputError(place, f"{shown(unknown[0])} is not a role", f"take of {', '.join(Role)}")
     roles = {Role(name): _listed(people, f"{place} {name}") for name, people in given.items()}
     return SignIn(origin, _listed(own.get(_PEOPLE, []), f"secrets.toml, [{_OWN_SECTION}] {_PEOPLE}"), claim, roles)
 

@@ -136,7 +136,7 @@ def test_what_the_pool_raises_is_shown_like_other_errors_of_ours() -> None:
 
 @pytest.mark.parametrize("to_the_solver", [False, True])
 def test_a_signal_that_was_noted_ends_a_search_of_any_length(monkeypatch: pytest.MonkeyPatch, to_the_solver: bool) -> None:
-    """Also where the signal went to the whole group, so that the solver's end is no failure of its own."""
+    """Also where the signal went to the whole group, so that the solver's end is not a failure of its own."""
 
     def note(_number: int, _frame: Any) -> None:
         monkeypatch.setattr(interrupts, "_requested", True)
