@@ -95,6 +95,7 @@ DOORS: dict[str, str] = {
     "privacy/budget.py": "which budgets are usable; what they promise is decided elsewhere",
     "privacy/questions.py": "a digest of what was asked, for the transcript; it answers nothing",
     "sources/confined.py": "asks a container about itself, in a process with limits",
+    "sources/file_kinds.py": "which kinds of files there are, with endings and magic numbers, in which no record takes part",
     "sources/formats.py": "how a table is written, as the curator states it, and what is so by default",
     "sources/headers.py": "which columns a table has, by its header",
     "sources/listed.py": f"{PUBLIC}how listed values are written in a column of a type",
@@ -130,9 +131,8 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "Converters, from a file or an answer to records in order. A fault here can break the guarantee. `tests/sources/test_converters.py` "
     "asks each whether a record is the same row alone and in every table": (
         "sources/opening.py", "sources/files.py", "sources/readers.py", "sources/headers.py", "sources/formats.py", "sources/listing.py",
-        "sources/locations.py", "sources/packed.py", "sources/parts.py", "sources/held.py", "sources/codes.py", "sources/arrow_types.py",
-        "sources/*_file.py", "sources/*_work.py",
-        "foundation/confined.py",
+        "sources/file_kinds.py", "sources/locations.py", "sources/packed.py", "sources/parts.py", "sources/held.py",
+        "sources/codes.py", "sources/arrow_types.py", "sources/*_file.py", "sources/*_work.py", "foundation/confined.py",
     ),
     "The run, which builds the kernel and hands it to a mechanism. `tests/release/test_synthesis.py` and `tests/store` try to break it": (
         "planning/plan.py", "planning/spec.py", "release/synthesis.py", "release/making.py", "release/journal.py", "release/transcript.py",

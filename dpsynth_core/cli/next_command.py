@@ -82,7 +82,7 @@ def _declared(options: argparse.Namespace) -> dict[str, list[str]]:
     if table_options.is_demo(options) or table_options.place_of(options) is not None:
         return {}
     form = table_options.stated_format(options)
-    if form.kind == "jsonl":  # says nothing of itself but in its records
+    if not form.file_kind.declares:  # says nothing of itself but in its records
         return {}
     columns: list[dict[str, Any]] = declared_domain(options.data, form)["attributes"]
     return {column["name"]: column["categories"] for column in columns if column.get("categories")}

@@ -228,7 +228,7 @@ def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
 
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
     """Return the assumed parts of the table's format in words; "" if all parts were stated."""
-    from dpsynth_core.sources.formats import DELIMITERS, WRITTEN_AS_TEXT
+    from dpsynth_core.sources.formats import DELIMITERS
     from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 
     markers = ", ".join(repr(marker) for marker in sorted(form.missing_markers))
@@ -243,7 +243,7 @@ def assumed(options: argparse.Namespace, form: TableFormat) -> str:
         "sheet": "the first sheet",
         "missing": f"missing is written {markers}",
     }
-    if form.kind not in WRITTEN_AS_TEXT:
+    if not form.file_kind.has_texts:
         words = {name: text for name, text in words.items() if name not in ("decimal", "thousands", "date_format", "time_format")}
     open_ones = [name for name in words if getattr(options, name) is None and form.applies(_FIELDS.get(name, name))]
     return f"{', '.join(words[name] for name in open_ones)} (state it: {' '.join(map(_option, open_ones))})" if open_ones else ""

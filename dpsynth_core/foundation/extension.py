@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,51 @@ class Place:
     read: str
     table: str
     choosing: str
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of files that hold tables.
+
+    Attributes:
+        name: Its name in `data.kind`.
+        title: Its name in the list of all kinds of files, such as "Parquet".
+        label: Its name on pages, such as "workbook".
+        endings: Endings of names of such files, with the point.
+        reader: The module that reads such files (`sources.readers.reader`).
+        fields: Fields of the format that only some kinds have, such as "encoding" and "sheet".
+        begins: Regular expression of the first line as bytes; None if it shows nothing.
+        archive: Name of the reader's function that takes the path of a zip archive, and returns whether it is such a file; "" if such files
+            are no zip archives.
+        named_late: Whether a file may name itself behind its first line. The ending of its name then decides.
+        declares: What a file declares about its columns: "" for nothing, "names", "types" with the names, or "labels" with both.
+        is_text: Whether such files are lines of text, which may be packed, and are read without a process with limits.
+        has_texts: Whether numbers and dates are usually, or often, stored as text.
+        as_dataset: Whether the reader takes all files of a folder together, whose folders may have names such as column=value, and divides
+            them by rows.
+        is_mapped: Whether a file that is read is mapped into memory.
+        in_stores: Whether such files are read from object stores.
+        skips_rows: Whether a row may fail to be a record because of its content (`sources.registry.TableKind`).
+        libraries: Modules that a process with limits loads before it opens such a file, besides the reader.
+    """
+
+    name: str
+    title: str
+    label: str
+    endings: tuple[str, ...]
+    reader: str
+    fields: frozenset[str] = frozenset()
+    begins: bytes | None = None
+    archive: str = ""
+    named_late: bool = False
+    declares: Literal["", "names", "types", "labels"] = "names"
+    is_text: bool = False
+    has_texts: bool = False
+    as_dataset: bool = False
+    is_mapped: bool = False
+    in_stores: bool = True
+    skips_rows: bool = False
+    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

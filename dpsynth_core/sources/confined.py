@@ -17,7 +17,7 @@ from dpsynth_core.foundation.confined import Ended, Work
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.processors import available
-from dpsynth_core.sources.formats import STATISTICAL, TEXT
+from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.listing import Files, kind_of
 from dpsynth_core.sources.locations import Location, Remote, located
 
@@ -26,11 +26,6 @@ LIMITS = Limits(megabytes=2048, seconds=60, processors=available())
 SAVE_AGAIN = "save it again with another program, or as CSV"
 
 _WORK = f"{__package__}.reading_work"
-_LIBRARIES = dict.fromkeys(STATISTICAL, ("pandas", "pyreadstat", f"{__package__}.statistical_file")) | {
-    "spreadsheet": ("pandas", f"{__package__}.spreadsheet_file"),
-    "parquet": (f"{__package__}.parquet_file",),
-}
-"""The libraries that read a kind of file. Arrow loads pandas before it makes an array of Python's objects."""
 _WAIT = 10
 """Times the seconds of work that are waited for an answer, for a busy machine."""
 
@@ -44,8 +39,13 @@ def prepare(path: str | os.PathLike[str]) -> None:
     Raises:
         InputError: The path is a URI of no known object store, or holds credentials.
     """
-    if (kind := kind_of(located(path))) is not None and kind not in TEXT:
-        confined.prepare(_WORK, *_LIBRARIES.get(kind, ()))
+    if (kind := kind_of(located(path))) is not None and not FILE_KINDS[kind].is_text:
+        confined.prepare(_WORK, *_loaded(kind))
+
+
+def _loaded(kind: str) -> tuple[str, ...]:
+    """Return the modules that read a kind of file, which are loaded before a file is opened."""
+    return (*FILE_KINDS[kind].libraries, FILE_KINDS[kind].reader)
 
 
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
@@ -69,8 +69,7 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
     """Yield an iterator over the results of a `reading_work` generator in a limited process.
 
-    A Feather file is mapped into memory, not read into it, so its size is added to the memory
-    limit.
+    A file may be mapped into memory, not read into it; then its size is added to the memory limit.
 
     Args:
         which: The name of a generator function in `reading_work`.
@@ -80,7 +79,7 @@ def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
     Raises:
         InputError: The generator raises it, or the process exceeds its limits or dies.
     """
-    mapped = table.size >> 20 if table.form.kind == "feather" else 0
+    mapped = table.size >> 20 if table.form.file_kind.is_mapped else 0
     with _work(table.form.kind, mapped, table.files, which, table.to_json(), *arguments) as answers:
         yield answers
 
@@ -104,7 +103,7 @@ def _work(kind: str, mapped: int, places: Sequence[Location], which: str, *argum
     """
     limits = replace(LIMITS, megabytes=LIMITS.megabytes + mapped)
     files = None if any(isinstance(place, Remote) for place in places) else list(map(str, places))
-    load, patience = _LIBRARIES.get(kind, ()), _WAIT * LIMITS.seconds
+    load, patience = _loaded(kind), _WAIT * LIMITS.seconds
     try:
         with Work(f"{_WORK}:{which}", *arguments, limits=limits, files=files, patience=patience, load=load) as answers:
             yield answers

@@ -16,7 +16,8 @@ from typing import Any
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, csv_file, packed, signatures
-from dpsynth_core.sources.formats import DELIMITERS, KNOWN, STATISTICAL, TableFormat
+from dpsynth_core.sources.file_kinds import FILE_KINDS, KNOWN
+from dpsynth_core.sources.formats import DELIMITERS, TableFormat
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.listing import kind_of, table_files
 from dpsynth_core.sources.locations import Location
@@ -81,27 +82,33 @@ def _kind(path: Location, first_line: Callable[[], bytes], is_headed: bool) -> s
         first_line: A function that reads the first line.
         is_headed: Whether the first line is a header. If it may be a record, it is not read.
     """
-    promised = kind_of(path)
-    if promised == "jsonl" or (promised == "csv" and not is_headed):  # it begins with a record
-        return promised
+    promised = FILE_KINDS.get(kind_of(path) or "")
+    if promised is not None and (not promised.declares or (promised.name == "csv" and not is_headed)):  # it begins with a record
+        return promised.name
     line = first_line()
-    if line.startswith(signatures.ZIP) and confined.about("is_workbook", path, "spreadsheet"):
-        return "spreadsheet"
+    if line.startswith(signatures.ZIP) and (kind := _archived(path)) is not None:
+        return kind
     if (kind := signatures.binary_kind(line)) is not None:
         return kind
-    if promised == "spss" and signatures.has_controls(line):  # a portable file names itself in a later line
-        return promised
+    if promised is not None and promised.named_late and signatures.has_controls(line):
+        return promised.name
     signatures.refuse_others(line)
     return "csv"
+
+
+def _archived(path: Location) -> str | None:
+    """Return the kind of a table that is a zip archive; None for any other archive."""
+    kinds = (kind for kind in FILE_KINDS.values() if kind.archive)
+    return next((kind.name for kind in kinds if confined.about(kind.archive, path, kind.name)), None)
 
 
 def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat) -> str:
     """Return the encoding of a file, as far as it follows from no record; else UTF-8.
 
-    Files of SPSS, Stata and SAS state it. The header line of a CSV file shows it
+    Files with labels state it. The header line of a CSV file shows it
     (`header_encoding`), unless names are stated, so that the first line is a record.
     """
-    if form.kind in STATISTICAL:
+    if form.file_kind.declares == "labels":
         try:
             return known_encoding(confined.about("encoding_of", path, form.kind))
         except InputError:

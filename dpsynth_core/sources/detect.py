@@ -21,7 +21,7 @@ from dpsynth_core.sources import packed, readers
 from dpsynth_core.sources.default_format import default_format, header_encoding
 from dpsynth_core.sources.detect_notation import Doubt, detect_notation
 from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import ALL_DELIMITERS, STANDARD, TEXT, TableFormat
+from dpsynth_core.sources.formats import ALL_DELIMITERS, STANDARD, TableFormat
 from dpsynth_core.sources.lines import known_encoding
 from dpsynth_core.sources.spelling import example
 
@@ -61,7 +61,7 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
     """
     fields = [name for name in SUGGESTED if form.applies(name) and name not in stated]
     table = FileTable.of(path, form)
-    suggested = _of_text(table, form, fields) if form.kind in TEXT and fields else [{}]
+    suggested = _of_text(table, form, fields) if form.file_kind.is_text and fields else [{}]
     likely, asked = suggested[0], tuple[Doubt, ...]()
     if {*_SPELLED} & {*fields}:
         likely, texts = _readable(path, form, suggested)

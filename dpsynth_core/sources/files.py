@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, headers, packed, readers
-from dpsynth_core.sources.formats import STANDARD, STATISTICAL, TEXT, TableFormat
+from dpsynth_core.sources.formats import STANDARD, TableFormat
 from dpsynth_core.sources.listing import Files, table_files
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import NOTHING_LISTED, WHOLE, Listed, Part, Piece, Sizes, gathered
@@ -40,19 +40,23 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
     Raises:
         InputError: The file cannot be read, or it is of JSON lines, which declare nothing.
     """
-    if form.kind == "jsonl":
+    if not form.file_kind.declares:
         raise InputError("data", "JSON lines say nothing of themselves but in their records", "write the domain by hand")
-    return domain_json(FileTable.of(path, form).described(), LABELS if form.kind in STATISTICAL else "")
+    return domain_json(FileTable.of(path, form).described(), LABELS if form.file_kind.declares == "labels" else "")
 
 
-def sheets(path: str | os.PathLike[str]) -> tuple[str, ...]:
+def sheets(path: str | os.PathLike[str], kind: str) -> tuple[str, ...]:
     """Return the names of the sheets of a workbook, or of the first file of a folder, in order.
+
+    Args:
+        path: The file or folder.
+        kind: A kind of file that has sheets.
 
     Raises:
         InputError: The path has no table file, or that file cannot be read as a workbook.
         CapacityError: A folder holds too many files (`table_files`).
     """
-    return tuple(confined.about("sheets", table_files(path)[0], "spreadsheet"))
+    return tuple(confined.about("sheets", table_files(path)[0], kind))
 
 
 class FileTable(Files):
@@ -123,7 +127,7 @@ class FileTable(Files):
             if self.size < sizes.divided:
                 return [WHOLE]
         pieces = [(Piece(*piece), size) for piece, size in self._answer(readers.pieces, sizes.bytes)]
-        return gathered(pieces, sizes.rows if self.form.kind == "parquet" else sizes.bytes) or [WHOLE]
+        return gathered(pieces, sizes.rows if self.form.file_kind.as_dataset else sizes.bytes) or [WHOLE]
 
     def batches(self, columns: Sequence[str], part: Part = WHOLE, listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
         """Yield batches of these columns, in file order.
@@ -134,7 +138,7 @@ class FileTable(Files):
             listed: Listed values by column. A listed value is a value, even where the file declares
                 that it means missing.
         """
-        if self.form.kind in TEXT:
+        if self.form.file_kind.is_text:
             yield from readers.batches(self, columns, headers.BATCH_ROWS, part, listed)
             return
         with confined.work("batches", self, list(columns), headers.BATCH_ROWS, part, confined.LIMITS.seconds, dict(listed)) as answers:
@@ -148,7 +152,7 @@ class FileTable(Files):
         Unpacking stops as soon as the answer is known.
         """
         total = self.size
-        for path in self.files if self.form.kind in TEXT else ():
+        for path in self.files if self.form.file_kind.is_text else ():
             if total > limit_bytes:
                 break
             total += packed.size(path, limit_bytes) - path.stat().st_size
@@ -159,7 +163,7 @@ class FileTable(Files):
 
         For text it runs here, for other kinds of files in a process with limits.
         """
-        if self.form.kind in TEXT:
+        if self.form.file_kind.is_text:
             return question(self, *arguments)
         with confined.work("answer", self, question.__name__, *arguments) as answers:
             (answer,) = answers

@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
+from dpsynth_core.foundation.extension import FileKind
 from dpsynth_core.sources.characters import EXACT
+from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.notation import DEFAULT_MISSING, Notation
 from dpsynth_core.sources.spelling import COLON, ISO_DATES, SIGN
 
@@ -22,45 +24,10 @@ _UTF8 = "utf-8"
 MAX_MARKERS = 1000
 MAX_SKIPPED = 1000
 """Lines above a header."""
-SUFFIXES: Mapping[str, tuple[str, ...]] = {
-    "csv": (".csv", ".tsv", ".txt", ".tab"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet", ".pq"),
-    "feather": (".feather", ".arrow", ".ipc"),
-    "spreadsheet": (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
-    "spss": (".sav", ".zsav", ".por"),
-    "stata": (".dta",),
-    "sas": (".sas7bdat", ".xpt"),
-}
-"""The kinds of table files, by the endings of their names."""
-COMPRESSED = (".gz", ".zst")
-"""Endings that may follow the ending of a text file."""
-KNOWN = "CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS"
-TEXT = ("csv", "jsonl")
-STATISTICAL = ("spss", "stata", "sas")
-WRITTEN_AS_TEXT = (*TEXT, "spreadsheet")
-"""Kinds in which numbers and dates are usually, or often, text."""
 NOTATION = ("decimal", "thousands", "date_format", "time_format", "negative", "units", "same_text")
 """Fields of `TableFormat` that say how values are written as text."""
-_STATED: Mapping[str, tuple[str, ...]] = {
-    "kind": tuple(SUFFIXES),
-    "encoding": (*TEXT, *STATISTICAL),
-    "delimiter": ("csv",),
-    "quoting": ("csv",),
-    "names": ("csv", "spreadsheet"),
-    "decimal": tuple(SUFFIXES),
-    "thousands": tuple(SUFFIXES),
-    "date_format": tuple(SUFFIXES),
-    "time_format": tuple(SUFFIXES),
-    "negative": tuple(SUFFIXES),
-    "units": tuple(SUFFIXES),
-    "same_text": tuple(SUFFIXES),
-    "missing_markers": tuple(SUFFIXES),
-    "sheet": ("spreadsheet",),
-    "skip": ("csv", "spreadsheet"),
-}
-"""The kinds of files that have each field."""
-
+_OF_ALL_KINDS = {"kind", "missing_markers", *NOTATION}
+"""Fields that every kind of file has; the others are in `FileKind.fields`."""
 _USUAL = frozenset({"(usual)"})
 """Stands for the usual markers of a kind until the kind is known."""
 
@@ -70,7 +37,7 @@ def usual_markers(kind: str) -> frozenset[str]:
 
     Only "" does in kinds whose files mark missing values themselves.
     """
-    return DEFAULT_MISSING if kind in WRITTEN_AS_TEXT else frozenset({""})
+    return DEFAULT_MISSING if kind in FILE_KINDS and FILE_KINDS[kind].has_texts else frozenset({""})
 
 
 @dataclass(frozen=True)
@@ -80,7 +47,7 @@ class TableFormat:
     A field that a kind of file does not have is ignored (`applies`).
 
     Attributes:
-        kind: The kind of file, a key of `SUFFIXES`.
+        kind: The kind of file, a key of `FILE_KINDS`.
         delimiter: The character between the fields of a CSV file.
         encoding: The encoding of a text file.
         missing_markers: Texts that mean missing, see `Notation`.
@@ -118,8 +85,8 @@ class TableFormat:
     skip: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in SUFFIXES:
-            raise InputError("data.kind", "it is not a known kind of table", f"use one of {', '.join(SUFFIXES)}")
+        if self.kind not in FILE_KINDS:
+            raise InputError("data.kind", "it is not a known kind of table", f"use one of {', '.join(FILE_KINDS)}")
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0':
             raise InputError("data.delimiter", "it is not one character that can separate fields", "use a comma, semicolon, tab or bar")
         if self.quoting not in QUOTINGS:
@@ -144,9 +111,14 @@ class TableFormat:
         stated = {field.name: getattr(self, field.name) for field in fields(Notation)}
         return Notation(**stated | {"missing_markers": frozenset(self.missing_markers)})
 
+    @property
+    def file_kind(self) -> FileKind:
+        """The kind of file."""
+        return FILE_KINDS[self.kind]
+
     def applies(self, name: str) -> bool:
         """Return whether the field `name` has a meaning for this kind of file."""
-        return self.kind in _STATED[name]
+        return name in _OF_ALL_KINDS or name in self.file_kind.fields
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
@@ -156,7 +128,7 @@ class TableFormat:
         """
         given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
         markers = {"missing_markers": usual_markers(given["kind"])}
-        return cls(**markers | given | {"kind": given["kind"] if given["kind"] in SUFFIXES else "csv"})
+        return cls(**markers | given | {"kind": given["kind"] if given["kind"] in FILE_KINDS else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Return the format and a path as a `data` section of a spec.

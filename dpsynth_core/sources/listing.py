@@ -12,12 +12,12 @@ from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources.formats import COMPRESSED, KNOWN, SUFFIXES, TEXT, TableFormat
+from dpsynth_core.sources.file_kinds import COMPRESSED, FILE_KINDS, KNOWN
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location, Remote, inner, located
 
 MAX_FILES = 20_000
 """Files and folders inside a folder that is one table."""
-_ONLY_HERE = ("spreadsheet", "spss", "stata", "sas")
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def kind_of(path: Location) -> str | None:
     """Return the kind of table that the ending of a file's name shows; None without a known ending."""
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
-    kinds = TEXT if packed else tuple(SUFFIXES)
-    return next((kind for kind in kinds if name.removesuffix(packed).endswith(SUFFIXES[kind])), None)
+    kinds = (kind for kind in FILE_KINDS.values() if kind.is_text or not packed)
+    return next((kind.name for kind in kinds if name.removesuffix(packed).endswith(kind.endings)), None)
 
 
 def table_files(path: str | os.PathLike[str]) -> list[Location]:
@@ -134,10 +134,9 @@ def _remote_files(place: Remote) -> list[Location]:
 def _readable_there(file: Remote) -> Remote:
     """Return the file if its kind can be read from an object store.
 
-    Raises InputError for workbooks and files of SPSS, Stata and SAS, which are read from this
-    machine only.
+    Raises InputError for kinds that are read from this machine only.
     """
-    if kind_of(file) in _ONLY_HERE:
+    if (kind := kind_of(file)) is not None and not FILE_KINDS[kind].in_stores:
         raise InputError("data", "files of this kind are read from this machine only", "copy it here, or save it as Parquet")
     return file
 
@@ -159,7 +158,7 @@ def _of_one_kind(place: Location, inside: Sequence[_File]) -> list[_File]:
     if len(kinds) > 1:
         raise InputError("data", f"the folder holds files of several kinds ({', '.join(kinds)})", "keep the files of one table in a folder")
     columns = {partition(place, file) for file in tables}
-    if kinds != ["parquet"] and columns != {()}:
+    if not FILE_KINDS[kinds[0]].as_dataset and columns != {()}:
         problem = "folders with names such as column=value are read of Parquet files alone"
         raise InputError("data", problem, "save the table as Parquet, or give the files the column and rename the folders")
     if len({tuple(sorted(names)) for names in columns}) > 1:

@@ -18,9 +18,10 @@ from typing import Any
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import csv_file, jsonl_file, packed, parts
+from dpsynth_core.sources import csv_file, packed, parts
 from dpsynth_core.sources.arrow_types import declared_type
-from dpsynth_core.sources.formats import ALL_DELIMITERS, NONE, STANDARD, STATISTICAL, TableFormat
+from dpsynth_core.sources.file_kinds import FILE_KINDS
+from dpsynth_core.sources.formats import ALL_DELIMITERS, NONE, STANDARD, TableFormat
 from dpsynth_core.sources.headers import check_columns, check_names
 from dpsynth_core.sources.listing import Files
 from dpsynth_core.sources.locations import Location, located
@@ -31,8 +32,6 @@ from dpsynth_core.vocabulary.names import told_apart, trimmed
 
 MAX_STANDARD_LINES = 100
 """A longer record of such a file is taken for the work of a quote that does not belong there."""
-_READERS = {kind: f"{__package__}.{kind}_file" for kind in ("feather", "spreadsheet", "parquet")}
-_READERS |= dict.fromkeys(STATISTICAL, f"{__package__}.statistical_file")
 
 
 def reader(kind: str) -> ModuleType:
@@ -42,9 +41,13 @@ def reader(kind: str) -> ModuleType:
     Parquet, whose folders are read as one table, a module reads one file after the other. It has
     two functions: `names(path, form)` returns the column names in file order, trimmed;
     `batches(path, form, columns, rows)` yields these columns of every record in file order, at most
-    about `rows` rows at a time.
+    about `rows` rows at a time. For files that declare types it also has `schema(path, form)`; for
+    files that declare labels `described(path, form)` and `encoding_of(path)`, and `batches` takes
+    listed values too; for text other than CSV `cuts(path, form, every)` and
+    `piece_batches(piece, form, columns)`; where text is usual `first_texts(path, form, rows)`; for
+    fields "names" and "sheet" of the format `header(path, form)` and `sheets(path)`.
     """
-    return jsonl_file if kind == "jsonl" else import_module(_READERS[kind])
+    return import_module(FILE_KINDS[kind].reader)
 
 
 def names(table: Files) -> tuple[str, ...]:
@@ -53,8 +56,8 @@ def names(table: Files) -> tuple[str, ...]:
     Repeated names of other kinds of files stay, and `check` refuses them. Raises InputError.
     """
     with reading():
-        if table.form.kind == "parquet":
-            return tuple(reader("parquet").names(table.files, table.folder))
+        if table.form.file_kind.as_dataset:
+            return tuple(reader(table.form.kind).names(table.files, table.folder))
         if table.form.kind == "csv":
             return told_apart(_header(table.files[0], table.form))
         return tuple(reader(table.form.kind).names(table.files[0], table.form))
@@ -66,7 +69,8 @@ def header(table: Files) -> tuple[str, ...]:
     If names are stated in place of a header, these are returned. Raises InputError.
     """
     with reading():
-        return _header(table.files[0], table.form) if table.form.kind == "csv" else reader("spreadsheet").header(table.files[0], table.form)
+        read = _header if table.form.kind == "csv" else reader(table.form.kind).header
+        return tuple(read(table.files[0], table.form))
 
 
 def described(table: Files) -> list[dict[str, Any]]:
@@ -75,13 +79,13 @@ def described(table: Files) -> list[dict[str, Any]]:
     Raises InputError.
     """
     columns: Iterable[Column]
+    kind, read = table.form.file_kind, reader(table.form.kind)
     with reading():
-        if table.form.kind in STATISTICAL:
-            columns = reader(table.form.kind).described(table.files[0], table.form)
-        elif table.form.kind == "parquet":
-            columns = map(declared_type, reader("parquet").schema(table.files, table.folder))
-        elif table.form.kind == "feather":
-            columns = map(declared_type, reader("feather").schema(table.files[0], table.form))
+        if kind.declares == "labels":
+            columns = read.described(table.files[0], table.form)
+        elif kind.declares == "types":
+            place = (table.files, table.folder) if kind.as_dataset else (table.files[0], table.form)
+            columns = map(declared_type, read.schema(*place))
         else:
             columns = map(declared, names(table))
         return [column.to_json() for column in columns]
@@ -95,9 +99,9 @@ def schema(table: Files) -> bytes:
     """
     form = table.form
     with reading():
-        if form.kind == "parquet":
-            schemas = reader("parquet").schemas(table.files, table.folder)
-        elif form.kind in ("feather", *STATISTICAL):
+        if form.file_kind.as_dataset:
+            schemas = reader(form.kind).schemas(table.files, table.folder)
+        elif form.file_kind.declares in ("types", "labels"):
             schemas = [reader(form.kind).schema(path, form) for path in table.files]
         else:
             schemas = [pa.schema([(name, pa.string()) for name in names(table)])]
@@ -114,8 +118,8 @@ def check(table: Files) -> None:
     with reading():
         there = names(table)
         check_names(there)
-        if table.form.kind == "parquet":
-            reader("parquet").check(table.files, table.folder)
+        if table.form.file_kind.as_dataset:
+            reader(table.form.kind).check(table.files, table.folder)
         elif table.form.kind == "csv":
             _check_csv(table.files, table.form)
         else:
@@ -127,12 +131,12 @@ def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
 
     Values of other types and empty texts are left out. Raises InputError.
     """
-    kind, path = table.form.kind, table.files[0]
+    kind, path = table.form.file_kind, table.files[0]
     with reading():
-        if kind in ("jsonl", "spreadsheet"):
-            texts: dict[str, list[str]] = reader(kind).first_texts(path, table.form, rows)
+        if kind.has_texts and kind.name != "csv":
+            texts: dict[str, list[str]] = reader(kind.name).first_texts(path, table.form, rows)
             return texts
-        if kind == "csv":
+        if kind.name == "csv":
             head = csv_file.head(path, table.form)
             batch = head.batch(head.names).slice(0, rows) if head is not None else None
         else:
@@ -159,14 +163,14 @@ def pieces(table: Files, every: int) -> list[tuple[Piece, int]]:
         InputError: A file cannot be read.
     """
     with reading():
-        if table.form.kind == "parquet":
-            return list(reader("parquet").row_groups(table.files))
+        if table.form.file_kind.as_dataset:
+            return list(reader(table.form.kind).row_groups(table.files))
         return [piece for one in table.files for piece in _cut(one, table.form, every)]
 
 
 def _cut(path: Location, form: TableFormat, every: int) -> Iterator[tuple[Piece, int]]:
     """Yield the pieces of one file with their sizes in bytes."""
-    places = csv_file.cuts(path, form, every) if form.kind == "csv" else jsonl_file.cuts(path, form, every) if form.kind == "jsonl" else []
+    places = reader(form.kind).cuts(path, form, every) if form.file_kind.is_text else []
     size = path.stat().st_size
     for piece in parts.cut(str(path), places):
         yield piece, (size if piece.end is None else piece.end) - piece.begin
@@ -192,19 +196,19 @@ def batches(
     """
     check_columns(names(table), columns)
     form, part = table.form, part or parts.uncut(table.files)
+    kind, read = form.file_kind, reader(form.kind)
     with reading():
-        if form.kind == "parquet":
-            yield from reader("parquet").batches(table.files, table.folder, columns, rows, part)
-        elif form.kind == "csv":
+        if kind.as_dataset:
+            yield from read.batches(table.files, table.folder, columns, rows, part)
+        elif kind.name == "csv":
             yield from csv_file.batches(part, form, columns)
-        else:
+        elif kind.is_text:
             for piece in part:
-                if form.kind == "jsonl":
-                    yield from jsonl_file.piece_batches(piece, form, columns)
-                elif form.kind in STATISTICAL:
-                    yield from reader(form.kind).batches(located(piece.file), form, columns, rows, listed)
-                else:
-                    yield from reader(form.kind).batches(located(piece.file), form, columns, rows)
+                yield from read.piece_batches(piece, form, columns)
+        else:
+            declared_missing = (listed,) if kind.declares == "labels" else ()
+            for piece in part:
+                yield from read.batches(located(piece.file), form, columns, rows, *declared_missing)
 
 
 def _check_files(paths: Sequence[Location], form: TableFormat, names: Sequence[str]) -> None:

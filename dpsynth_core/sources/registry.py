@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.foundation import documents, extension
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.file_kinds import FILE_KINDS
 
 if TYPE_CHECKING:  # engines are loaded when a table is looked at
     import pandas as pd
@@ -158,13 +159,13 @@ def sheet_with(section: Section, column: str) -> str | None:
 
     None if no sheet has it, or if the table is not a workbook. Raises InputError.
     """
-    if section["kind"] != "spreadsheet":
+    if section["kind"] not in FILE_KINDS or "sheet" not in FILE_KINDS[section["kind"]].fields:
         return None
     from dpsynth_core.sources.files import FileTable, sheets
     from dpsynth_core.sources.formats import TableFormat
 
     form = TableFormat.of(section)
-    tables = ((sheet, FileTable.of(section["path"], replace(form, sheet=sheet))) for sheet in sheets(section["path"]))
+    tables = ((sheet, FileTable.of(section["path"], replace(form, sheet=sheet))) for sheet in sheets(section["path"], form.kind))
     return next((sheet for sheet, table in tables if column in table.column_names()), None)
 
 
@@ -286,14 +287,10 @@ def _open_standin(section: Section, domain: Domain, _person: str | None, _rows: 
 
 
 KINDS: Mapping[str, TableKind] = {
-    "csv": TableKind("text table", _open_file, _file_columns, _survey_file, source=_file_source),
-    "jsonl": TableKind("JSON lines", _open_file, _file_columns, _survey_file, source=_file_source),
-    "parquet": TableKind("Parquet", _open_file, _file_columns, _survey_file, source=_file_source),
-    "feather": TableKind("Feather", _open_file, _file_columns, _survey_file, source=_file_source),
-    "spreadsheet": TableKind("workbook", _open_file, _file_columns, _survey_file, skips_rows=True, source=_file_source),
-    "spss": TableKind("SPSS", _open_file, _file_columns, _survey_file, source=_file_source),
-    "stata": TableKind("Stata", _open_file, _file_columns, _survey_file, source=_file_source),
-    "sas": TableKind("SAS", _open_file, _file_columns, _survey_file, source=_file_source),
+    **{
+        name: TableKind(kind.label, _open_file, _file_columns, _survey_file, skips_rows=kind.skips_rows, source=_file_source)
+        for name, kind in FILE_KINDS.items()
+    },
     **{kind: _at(place) for kind, place in extension.places().items()},
     "memory": TableKind(
         "memory",

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.sources.parts import NOTHING_LISTED, Listed
-from dpsynth_core.sources.signatures import statistical_kind
 from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.kinds.kind import finite
 from dpsynth_core.vocabulary.value_labels import labelled
@@ -68,7 +68,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 def encoding_of(path: Location) -> str:
     """Return the encoding that a file names or that its version implies, as a suggestion."""
     head = _head(path)
-    if statistical_kind(head) == "stata":
+    if _kind_of(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
     try:
         meta = _reader(head)(path, metadataonly=True)[1]
@@ -171,9 +171,14 @@ def _reader(head: bytes) -> Callable[..., tuple[Any, Any]]:
         "stata": pyreadstat.read_dta,
         "sas": pyreadstat.read_xport if head.startswith(b"HEADER") else pyreadstat.read_sas7bdat,
     }
-    if (kind := statistical_kind(head)) is None:
+    if (kind := _kind_of(head)) is None:
         raise _damaged()
     return readers[kind]
+
+
+def _kind_of(head: bytes) -> str | None:
+    """Return "spss", "stata" or "sas" for a file with this beginning; None for any other file."""
+    return next((name for name in ("spss", "stata", "sas") if re.match(FILE_KINDS[name].begins or b"", head, re.DOTALL)), None)
 
 
 def _head(path: Location) -> bytes:
@@ -194,7 +199,7 @@ def _opened(head: bytes) -> Callable[..., tuple[Any, Any]]:
 def _meta(path: Location) -> Any:
     """Return the file's metadata as pyreadstat gives it, with declared missing values."""
     head = _head(path)
-    declared = {} if _is_portable(head) or statistical_kind(head) == "sas" else {"user_missing": True}
+    declared = {} if _is_portable(head) or _kind_of(head) == "sas" else {"user_missing": True}
     reader = _opened(head)
     with _reading():
         return reader(path, metadataonly=True, **declared)[1]
@@ -202,7 +207,7 @@ def _meta(path: Location) -> Any:
 
 def _is_portable(head: bytes) -> bool:
     """Return whether a file with this beginning is a portable file of SPSS (.por)."""
-    return statistical_kind(head) == "spss" and not head.startswith(b"$FL")
+    return _kind_of(head) == "spss" and not head.startswith(b"$FL")
 
 
 @contextmanager

@@ -211,7 +211,7 @@ def _compared(
     """
     wrong: list[str] = []
     read: list[Codes | None] = []
-    with tempfile.TemporaryDirectory(dir=_MEMORY) as folder, _in_this_process():
+    with tempfile.TemporaryDirectory(dir=_MEMORY) as folder, in_this_process():
         for place, table in enumerate(tables):
             try:
                 read.append(read_one(Path(folder, str(place)), table))
@@ -367,7 +367,9 @@ def _codes(table: opening.Table, form: TableFormat) -> Iterator[tuple[int, ...]]
 
 
 @contextmanager
-def _in_this_process() -> Iterator[None]:
+def in_this_process() -> Iterator[None]:
+    """Files that a library in C reads are read in this process."""
+
     def answer(table: files.FileTable, question: Any, *arguments: Any) -> Any:
         return question(table, *arguments)
 

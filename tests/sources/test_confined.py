@@ -13,8 +13,9 @@ from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.sources import confined, headers, opening, readers
 from dpsynth_core.sources.default_format import default_format
+from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.files import FileTable
-from dpsynth_core.sources.formats import TEXT, TableFormat
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.listing import kind_of
 from tests.foundation.processes import workers
 from tests.foundation.test_sandbox import files_guarded
@@ -26,7 +27,7 @@ from tests.sources.written import WRITERS
 TABLE = pa.table({"sex": ["f", "m", None, "f"], "age": pa.array([31, 0, None, 99], pa.int64()), "pay": [0.5, 9.25, None, 3.0]})
 
 
-@pytest.mark.parametrize("ending", [ending for ending in WRITERS if kind_of(Path(f"a{ending}")) not in TEXT])
+@pytest.mark.parametrize("ending", [ending for ending in WRITERS if not FILE_KINDS[str(kind_of(Path(f"a{ending}")))].is_text])
 def test_the_answers_are_the_same_as_without_a_process(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / f"table{ending}"
     WRITERS[ending](TABLE, path)

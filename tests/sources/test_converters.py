@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpsynth_core.sources import lines, readers, spreadsheet_file
-from dpsynth_core.sources.formats import SUFFIXES, TableFormat
+from dpsynth_core.sources.file_kinds import FILE_KINDS
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.listing import Files, kind_of
 from tests.sources.neighbouring import ODD
 from tests.sources.written import WRITERS
@@ -54,7 +55,7 @@ TABLES, FAMILIES = 14, 10
 
 
 def test_every_kind_of_file_is_here() -> None:
-    assert {kind_of(Path(f"a{ending}")) for ending in CONVERTERS} == set(SUFFIXES)
+    assert {kind_of(Path(f"a{ending}")) for ending in CONVERTERS} == set(FILE_KINDS)
     assert len(CONVERTERS) * FAMILIES * TABLES * (TABLES - 1) // 2 > 10_000
 
 

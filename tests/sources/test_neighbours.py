@@ -6,7 +6,7 @@ records. This is the condition under which the sensitivities of `privacy.unit` s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +18,15 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dpsynth_core.sources import files, lines, opening
+from dpsynth_core.sources import lines, opening
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.formats import SUFFIXES, TableFormat
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.listing import kind_of
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from tests.refusals import refused
+from tests.sources import default_road
 from tests.sources.neighbouring import family
 from tests.sources.written import WRITERS
 from tests.tiers import examples
@@ -167,9 +168,10 @@ def test_whatever_a_quoted_cell_of_a_well_formed_file_holds_it_is_one_record(tmp
 
 
 @pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_this_process() -> Iterator[None]:
     """Binary files are read here. That the process between changes nothing is shown once for each kind (`test_confined`)."""
-    monkeypatch.setattr(files, "TEXT", tuple(SUFFIXES))
+    with default_road.in_this_process():
+        yield
 
 
 @pytest.mark.usefixtures("in_this_process")

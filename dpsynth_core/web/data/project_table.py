@@ -46,8 +46,6 @@ DEMO_LABEL = "Simulated people"
 DELIMITER_NAMES = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |"}
 ENCODING_NAMES = {"utf-8": "UTF-8", "cp1252": "Western (cp1252)", "latin-1": "Western (Latin-1)", "utf-16": "UTF-16"}
 QUOTING_NAMES = {"lines": "Every line is a record", "none": "Quotes mean nothing", "standard": "Quoted cells may contain line breaks"}
-_DECLARING = ("spss", "stata", "sas", "parquet", "feather")
-"""Kinds of files that declare types or labels."""
 SMALL_BYTES = 20_000_000
 """Tables up to this size are read unasked."""
 
@@ -400,7 +398,7 @@ def _inspect(path: Location, source: str, stated: Mapping[str, Any] | None = Non
 
 def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
     """Return what the file declares about its columns; () for kinds that declare nothing. No record is read."""
-    if form.kind not in _DECLARING:
+    if form.file_kind.declares not in ("types", "labels"):
         return ()
     entries: list[dict[str, Any]] = files.declared_domain(path, form)["attributes"]
     return tuple(entries)

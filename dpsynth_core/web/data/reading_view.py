@@ -12,7 +12,7 @@ from dpsynth_core.foundation import extension
 from dpsynth_core.sources import files
 from dpsynth_core.sources.characters import CASE, EXACT, LOOK
 from dpsynth_core.sources.detect_notation import MARKS
-from dpsynth_core.sources.formats import WRITTEN_AS_TEXT, TableFormat
+from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.spelling import COLON, DATE_FORMATS, DECIMALS, NEGATIVES, THOUSANDS, TIME_FORMATS, WORDY_FORMATS, example
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import curator, document, fields, refusals, session
@@ -81,7 +81,7 @@ def panel(project: Current, reread: Reread) -> None:
             _choice(project, "Quotes", "quoting", quoting, reread, _QUOTING_HELP)
         elif form.applies("encoding"):
             _choice(project, "Text encoding", "encoding", project_table.ENCODING_NAMES, reread)
-        if form.kind in WRITTEN_AS_TEXT:
+        if form.file_kind.has_texts:
             _values(project, reread, (_DATES, _TIMES))
         _same_text(project, reread)
         if form.applies("skip"):
@@ -108,7 +108,7 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
         form: The format.
         open_ones: The fields about which there is an open question.
     """
-    if form.kind not in WRITTEN_AS_TEXT:
+    if not form.file_kind.has_texts:
         return "How this file is written"
     marks = f"{example(form.decimal, form.thousands)} (decimal {DECIMALS[form.decimal]}, {_BETWEEN[form.thousands]} between thousands)"
     written = ["numbers as you say above" if "decimal" in open_ones else f"numbers like {marks}"]
@@ -209,7 +209,7 @@ def _same_text(project: Current, reread: Reread) -> None:
 
 @refusals.explained()
 def _sheet(project: Current, reread: Reread) -> None:
-    sheets = files.sheets(project.draft["data"]["path"])
+    sheets = files.sheets(project.draft["data"]["path"], project.draft["data"]["kind"])
     _choice(project, "Sheet", "sheet", {"": sheets[0] if sheets else "", **{name: name for name in sheets[1:]}}, reread)
     st.caption("Blank rows do not count as records.")
 

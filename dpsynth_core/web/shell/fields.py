@@ -16,7 +16,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.sources.formats import COMPRESSED, KNOWN, SUFFIXES
+from dpsynth_core.sources.file_kinds import COMPRESSED, FILE_KINDS, KNOWN
 from dpsynth_core.store import projects
 from dpsynth_core.web.shell import refusals, session
 from dpsynth_core.web.shell.document import Draft
@@ -165,7 +165,7 @@ def table_file(place: str, take: Callable[[Any], object], help: str | None = Non
         take: Gets the uploaded file.
         help: The tooltip.
     """
-    kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(SUFFIXES.values()), *COMPRESSED)]
+    kinds = [ending.removeprefix(".") for ending in (*chain.from_iterable(kind.endings for kind in FILE_KINDS.values()), *COMPRESSED)]
     file(f"{KNOWN} file", kinds, place, take, help)
 
 
