@@ -49,7 +49,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.spool import parsed
-from dpsynth_core.store import auditing, balance, chain, dispatch, folders, jobs, projects, roles, runs, worker
+from dpsynth_core.store import auditing, balance, chain, database, dispatch, folders, jobs, projects, roles, runs, worker
 from dpsynth_core.store.home import LOCAL_OWNER
 
 SOURCE = Path(__file__).with_suffix(".c")
@@ -217,6 +217,7 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, said: Path, counte
     os.environ["DPSYNTH_HOME"] = str(place / "home")
     jobs.HEARTBEAT_SECONDS = 1000.0  # its writes would make the calls' numbers depend on time
     jobs.SILENCE_SECONDS = -1.0
+    database._BUSY_SECONDS = 1.0  # where every lock is refused it is waited for in vain
     dispatch.launch_worker = lambda *_: None
     roles.of = lambda *_: roles.EVERY
     output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -127,6 +127,7 @@ class Spool:
                 kept = replace(kept, answers=(), paid=())
                 spool._stream.readline()
             spool._stream.truncate()
+            spool._stream.seek(0, os.SEEK_END)  # where `_write` writes
         except BaseException:
             spool.close()
             raise
@@ -184,7 +185,7 @@ class Spool:
 
     def close(self) -> None:
         """Close the spool file, which stays on disk; errors are ignored."""
-        with suppress(OSError):  # a full disk takes the rest of a line no better at the end
+        with suppress(OSError):
             self._stream.close()
 
     def discard(self) -> None:
@@ -199,8 +200,9 @@ class Spool:
 
     def _write(self, content: Any) -> None:
         text = json.dumps(content, default=document.plain).encode()
-        self._stream.write(b"%b\t%08x\n" % (text, crc32(text)))
-        self._stream.flush()
+        line = memoryview(b"%b\t%08x\n" % (text, crc32(text)))
+        while line:  # a stream that failed to write would try again at its end, and an answer could be there twice
+            line = line[os.write(self._stream.fileno(), line) :]
         os.fsync(self._stream.fileno())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -194,6 +196,27 @@ def test_an_answer_that_may_have_been_the_reason_of_the_end_is_not_drawn_again(
     assert balance.spent(PEOPLE).rho == spent
     plan.run(progress=False, again=True)
     assert balance.spent(PEOPLE).rho == pytest.approx(2 * spent)
+
+
+@pytest.mark.parametrize("taken", [0, 100, 10**6])
+def test_an_answer_whose_write_is_answered_with_an_error_is_on_disk_once(taken: int) -> None:
+    """However much of it was written: a file system of another machine may say so of a write that is done."""
+    written, kept = os.write, iter(range(4))
+
+    def write(descriptor: int, content: Any) -> int:
+        if b'{"answer"' not in bytes(content) or next(kept, None) is not None:
+            return written(descriptor, content)
+        written(descriptor, content[:taken])
+        raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "write", write)
+        refused(planned().run, progress=False, saying="can no longer be kept")
+    (run,) = spools.unfinished()
+    answers = [parsed(line)["answer"] for line in spools.spool_file(run).read_bytes().split(b"\n")[1:-1]]
+    assert len(answers) == 4 + (taken == 10**6)
+    assert len({json.dumps(answer) for answer in answers}) == len(answers)
+    assert len(dps.recover(run, progress=False).made.transcript) == len(answers)
 
 
 def test_whoever_wants_another_release_of_an_interrupted_plan_says_so() -> None:
