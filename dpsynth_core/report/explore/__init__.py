@@ -45,11 +45,15 @@ TABLE_CELLS = 500_000
 """Of all tables of one kind, the smallest ones first."""
 
 EARLIER_FRAMES: tuple[str, ...] = (
+    "43334e995fd239d67eb35f371108216e4efa9123185bec04a06ebbce2d48e68d",
     "a8071c70ee6dff10c07ed982877c2c9fd7039faf2bf538794d9976ac2f1bcbaf",
+    "b712f2c65ea7366d435d0101015351792b10317d83be08bd2801f69e7029ba67",
+    "43720fe837a235d4e91ec15687ee6f9bf022ddd213f40a5047cdb5fdec6d689a",
     "4c75771cef5c59dc43ecdb89dbffc0876a71b21167addfd4af7790ca28ad61eb",
+    "a812f1c348185fe34b68e3bc6e52b3962ba97b3f4746f45f824b896645c777e9",
     "fcc752eb866e670b220fb0c9be13a394f0e1c4a4392fc239c1e202b7253e4330",
 )
-"""SHA-256 of the frames that earlier states of this program wrote, so that their pages are known to be ours."""
+"""SHA-256 of the frames that earlier states of this program wrote since 26 November 2026, so that their pages are known to be ours."""
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("answers", "address", "quoting", "form")
