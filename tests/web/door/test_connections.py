@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 import uvicorn.config
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -39,7 +40,7 @@ async def _app(scope: Scope, receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ConnectionError("the request was not finished")
+            raise ClientDisconnect
         content += message.get("body", b"")
         if not message.get("more_body"):
             break
@@ -117,6 +118,12 @@ def test_a_proxy_is_named_by_its_address_or_the_server_does_not_start(proxy: str
 def test_a_request_that_is_never_finished_ends(parts: tuple[bytes, ...]) -> None:
     answer = served(lambda ask: ask(*parts))
     assert "200" not in answer
+
+
+def test_a_request_whose_content_stops_arriving_is_told_so_and_is_no_error_of_the_server() -> None:
+    answer = served(lambda ask: ask(request(content=b"1" * 9)[:-4]))
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert answer.endswith("The rest of the request did not arrive; send it again.")
 
 
 def test_what_takes_its_time_does_not_end() -> None:

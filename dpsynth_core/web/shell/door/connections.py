@@ -12,6 +12,8 @@ import os
 from typing import Any
 
 import uvicorn.config
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -51,21 +53,34 @@ class Patient:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; after PATIENCE_SECONDS without a part of its body the app sees a disconnected client."""
-        more = scope["type"] == "http"
+        """Answer a request; after PATIENCE_SECONDS without a part of its body the app sees a disconnected client.
+
+        The client gets 408 then, unless the answer has begun.
+        """
+        more, silent, begun = scope["type"] == "http", False, False
 
         async def soon() -> Message:
-            nonlocal more
+            nonlocal more, silent
             if not more:
                 return await receive()  # afterwards it only tells that the browser has gone, which may take hours
             try:
                 message = await asyncio.wait_for(receive(), PATIENCE_SECONDS)
             except TimeoutError:
-                message = {"type": "http.disconnect"}
+                message, silent = {"type": "http.disconnect"}, True
             more = bool(message.get("more_body"))
             return message
 
-        await self.app(scope, soon, send)
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, soon, answer)
+        except ClientDisconnect:
+            if not silent or begun:
+                raise
+            await PlainTextResponse("The rest of the request did not arrive; send it again.", 408)(scope, receive, send)
 
 
 def _connection_made(self: H11Protocol, transport: asyncio.Transport) -> None:
