@@ -2,8 +2,9 @@
 
 Fills the ledger of a new directory in one transaction, with pairs of a charge and its touch, and measures on it: the first charge, which
 finds no checkpoint and checks every entry; later charges, each with the touch of its run; a full check; and what the Ledger page computes.
-With DPSYNTH_DATABASE the tables are in that database, which must be empty: run it once without and once with it. Ends with 1 if the
-median of the later charges takes more than 20 ms of processor time, or the page's sums more than 300 ms.
+With DPSYNTH_DATABASE the tables are in that database, which must be empty: run it once without and once with it. Wall times mean
+something where the load, which the record has, is below the number of cores. Ends with 1 if the median of the later charges takes more
+than 20 ms of processor time, or the page's sums more than 300 ms.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ RHO = 1e-5
 def main(arguments: Sequence[str] | None = None) -> int:
     options = record.parser(__doc__, entries=100_000, populations=1_000).parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["DPSYNTH_HOME"] = folder
+        os.environ["DPSYNTH_HOME"], load = folder, os.getloadavg()[0]
         filling = measured(lambda: fill(options.entries, options.populations))
         found = {
             "fill, in one transaction": [filling],
@@ -48,12 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     engine = "PostgreSQL" if os.environ.get("DPSYNTH_DATABASE") else "SQLite"
     stated = {name: {"processor": [cpu for cpu, _ in some], "wall": [wall for _, wall in some]} for name, some in found.items()}
     asked = {"entries": options.entries, "populations": options.populations, "checkpoint_bytes": checkpoint}
-    kept = {**record.machine(), "engine": engine, **asked, "ms": stated}
+    loads = [round(load, 1), round(os.getloadavg()[0], 1)]
+    kept = {**record.machine(), "engine": engine, "load": loads, **asked, "ms": stated}
     place = options.results / "long_ledger"
     runs = record.instead(record.earlier(place), kept, "engine")
     lines = record.table(("step", *(f"{run['engine']}, {of}" for run in runs for of in ("processor ms", "wall ms"))), rows(runs))
     size = f"{options.entries:,} entries and {options.populations:,} populations"
     about = f"Medians in milliseconds, of {size}. Processor time is this program's; the database server's shows in the wall time alone."
+    about += "".join(f" {run['engine']}: load {run['load'][0]} before and {run['load'][1]} after." for run in runs if "load" in run)
     record.write(place, runs, [about, "", *lines])
     slow = median(found["charge"]) > CHARGE_MS or median(found["Ledger page: state, ten accounts, 500 entries"]) > PAGE_MS
     return int(slow)
