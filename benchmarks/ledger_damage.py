@@ -1,4 +1,4 @@
-"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks ledger_damage [--times N] [--seconds S]``.
+"""Flip bits of the ledger's database and see that no budget comes back: ``python -m benchmarks ledger_damage [--times N] [--where ...]``.
 
 Each try takes a ledger of two populations with charges that stand, that were given back and a cap that was changed, flips 1 to 64 bits of
 its database, or drops one of its triggers, and asks three questions: whether one more charge is taken, what each population has spent, and
@@ -18,7 +18,7 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -47,9 +47,9 @@ IN_MEMORY = Path("/dev/shm")
 
 
 def main() -> int:
-    options = record.parser(__doc__, times=1000, seconds=0.0, seed=0).parse_args()
+    options = record.parser(__doc__, {"where": DAMAGES}, times=1000, seconds=0.0, seed=0, where=list(DAMAGES)).parse_args()
     with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
-        tally = damaged(Path(folder), record.numbers(options.times, options.seconds), options.seed)
+        tally = damaged(Path(folder), record.numbers(options.times, options.seconds), options.seed, options.where)
     place, tried = options.results / "ledger_damage", {where: [tally[where, end] for end in ENDS] for where in DAMAGES}
     runs = record.instead(record.earlier(place), record.machine() | {"seed": options.seed, "ends": ENDS, "counts": tried}, "seed")
     none = [0] * len(ENDS)
@@ -62,14 +62,14 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def damaged(folder: Path, numbers: Iterable[int], seed: int) -> Counter[tuple[str, str]]:
-    """How tries ended, by how the books were hurt. Sets DPSYNTH_HOME."""
+def damaged(folder: Path, numbers: Iterable[int], seed: int, places: Sequence[str]) -> Counter[tuple[str, str]]:
+    """How tries ended, by how the books were hurt. places: of `DAMAGES`, in turns. Sets DPSYNTH_HOME."""
     for name, every in (("short", 10**6), ("long", CHECKPOINT_EVERY)):
         os.environ["DPSYNTH_HOME"], verified_books.EVERY = str(folder / name), every
         fill()
     sums, tally = spent(), Counter[tuple[str, str]]()
     for number in numbers:
-        where = list(DAMAGES)[number % len(DAMAGES)]
+        where = places[number % len(places)]
         long = where not in OF_SHORT
         verified_books.EVERY = CHECKPOINT_EVERY if long else 10**6
         home = Path(shutil.copytree(folder / ("long" if long else "short"), folder / "hurt"))
