@@ -94,7 +94,7 @@ def columns_of(plan: Asked) -> Clique:
     """Return the columns whose ranges are measured: those that the workload asks for, or else all its ordered columns."""
     if plan.workload.ranges:
         return plan.workload.ranges
-    asked = {name for clique in plan.workload.cliques for name in clique}
+    asked = plan.workload.columns
     return tuple(one.name for one in plan.domain if one.name in asked and one.ordered >= FEWEST_IN_ORDER)
 
 

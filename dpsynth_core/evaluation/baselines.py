@@ -32,7 +32,7 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
         l2: L2 sensitivity of one marginal.
         total: Number of records.
     """
-    cells = {r: workload.domain.cells(r) for r in workload.cliques}
+    cells = dict(zip(workload.cliques, workload.table_cells.tolist(), strict=True))
     variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}
     widest = max(map(len, cells))
     errors = {}

@@ -20,6 +20,7 @@ from dpsynth_core.claims.certificate import Certificate, mean_bound
 from dpsynth_core.claims.columns_alone import ColumnsAlone
 from dpsynth_core.evaluation import baselines, naming
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, UNSUPPORTED, Bound
+from dpsynth_core.evaluation.bounds import bounds as error_bounds
 from dpsynth_core.evaluation.unread import Undeclared, Unread, says_something, undeclared_columns, unread_columns
 from dpsynth_core.foundation.zones import Zoned, combine
 from dpsynth_core.privacy.unit import Unit
@@ -85,6 +86,33 @@ class Statements:
     swapped: Mapping[str, str] = field(default_factory=dict)
     declared: Mapping[str, Attribute] = field(default_factory=dict)
     understood: frozenset[str] = frozenset()
+
+    @cached_property
+    def spans(self) -> dict[Clique, naming.Span]:
+        """The lower and upper bound of each table's error; see `naming.spans`."""
+        return naming.spans(self.workload.cliques, self.certificate, self.bounds)
+
+    @cached_property
+    def limits(self) -> dict[Clique, float]:
+        """The 95 % upper bound of each table's error, as a share of people; NaN for a table with an unread column."""
+        return {clique: high if says_something(clique, self.silent) else math.nan for clique, (_, high) in self.spans.items()}
+
+    @cached_property
+    def single_limits(self) -> dict[Clique, float]:
+        """The 95 % error bounds of single columns that follow from their noisy counts, as shares of people; each holds by itself.
+
+        Only columns that the workload's tables contain, that were measured and read, and that are not
+        in the workload on their own have one.
+        """
+        evidence = self.evidence
+        total = known_total(evidence.measurements, evidence.total if self.unit.total_is_public else None)
+        read = (name for clique in self.workload.cliques for name in clique if name not in self.silent)
+        wanted = {(name,): None for name in read if (name,) not in self.workload.weights}
+        if total is None or not wanted:
+            return {}
+        published = self.published(list(wanted))
+        bounded = error_bounds(evidence.domain, published, total, evidence.measurements, rows=evidence.codes is not None)
+        return {clique: bound.tight for clique, bound in bounded.items() if bound.support == SUPPORTED}
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
@@ -165,17 +193,25 @@ def _marginal_table(statements: Statements, truth: Mapping[Clique, NDArray[np.in
 
     cliques, evidence, certified = statements.workload.cliques, statements.evidence, _certified(statements.measured)
     published = statements.published(cliques)
-    rows = []
-    for clique in cliques:
-        measurement = evidence.measured(clique)
-        error, low, limit, together = certified.get(clique, (math.nan,) * 4)
-        support, bound, paper = _bounded(statements, clique)
-        about = {"marginal": label(clique), "columns": len(clique), "cells": evidence.domain.cells(clique)}
-        about["says"] = says_something(clique, statements.silent)
-        about["sigma"] = measurement.deviation if measurement else math.nan
-        errors = {"error": error, "low": low, "together": together, "support": support, "bound": bound, "paper": paper}
-        rows.append(about | errors | {"limit": bound if math.isnan(limit) else limit})
-    frame = pd.DataFrame(rows)
+    measured = [evidence.measured(clique) for clique in cliques]
+    error, low, limit, together = zip(*(certified.get(clique, (math.nan,) * 4) for clique in cliques), strict=True)
+    support, bound, paper = zip(*(_bounded(statements, clique) for clique in cliques), strict=True)
+    frame = pd.DataFrame(
+        {
+            "marginal": [label(clique) for clique in cliques],
+            "columns": statements.workload.widths,
+            "cells": statements.workload.table_cells,
+            "says": [says_something(clique, statements.silent) for clique in cliques],
+            "sigma": [math.nan if one is None else one.deviation for one in measured],
+            "error": error,
+            "low": low,
+            "together": together,
+            "support": support,
+            "bound": bound,
+            "paper": paper,
+            "limit": np.where(np.isnan(limit), bound, limit),
+        }
+    )
     for name, stated in _yardsticks(statements, published).items():
         frame[name] = np.minimum(1.0, [stated.get(clique, math.nan) for clique in cliques])
     if truth is not None:
@@ -519,7 +555,7 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
     import pandas as pd
 
     domain = statements.evidence.domain
-    cliques = sorted(statements.workload.cliques, key=domain.cells)
+    cliques = statements.workload.smallest_first
     table = marginal_limits(statements)
     smallest: dict[Clique, Clique] = {}
     for clique in cliques:
@@ -547,5 +583,4 @@ def marginal_limits(statements: Statements) -> dict[Clique, float]:
     It is the certificate's bound, or else the a-priori bound; NaN where neither bounds the table.
     Each bound holds by itself.
     """
-    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
-    return {clique: high for clique, (_, high) in known.items()}
+    return {clique: high for clique, (_, high) in statements.spans.items()}

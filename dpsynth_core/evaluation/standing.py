@@ -7,7 +7,7 @@ columns, and an unread column is never good.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dpsynth_core.evaluation import naming
@@ -56,7 +56,7 @@ def standings(statements: Statements, off: Collection[str] = ()) -> tuple[Standi
         off: The columns whose released mean is surely not near the true one (`Verdict.off`).
     """
     domain, limits = statements.evidence.domain, single_columns(statements)
-    poor = {clique[0] for clique in naming.named(_spans(statements), statements.silent).poor if len(clique) == 1}
+    poor = {clique[0] for clique in naming.named(statements.spans, statements.silent).poor if len(clique) == 1}
     much = {one.column: one for one in statements.undeclared if one.is_shown}
     found = []
     for one in domain:
@@ -72,10 +72,6 @@ def standings(statements: Statements, off: Collection[str] = ()) -> tuple[Standi
         else:
             found.append(Standing(one.name, GOOD if limit <= LIMIT else UNKNOWN, "", limit))
     return tuple(sorted(found, key=lambda one: (not one.stands_out, one.kind == POOR)))
-
-
-def _spans(statements: Statements) -> Mapping[tuple[str, ...], naming.Span]:
-    return naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
 
 
 def _emptiness(statements: Statements, attribute: Attribute) -> str:

@@ -162,7 +162,7 @@ def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_C
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:
     """Return whether no column of the table `clique` is in `unread`."""
-    return not any(name in unread for name in clique)
+    return not unread or not any(name in unread for name in clique)
 
 
 def _is_sparse(own: Attribute, seen: Measurement) -> bool:

@@ -36,14 +36,12 @@ from dpsynth_core.claims.criteria.outcomes import MUST, NOT_MET, UNDECIDED, UNME
 from dpsynth_core.claims.means import MeanMeasured, near
 from dpsynth_core.claims.ranks import Most, tables_of
 from dpsynth_core.evaluation import naming
-from dpsynth_core.evaluation.bounds import SUPPORTED, bounds
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements, marginal_limits
 from dpsynth_core.evaluation.unread import Unread, distinct, says_something
 from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.statistics.naming import LIMIT as LIMIT
 from dpsynth_core.statistics.naming import MOSTLY as MOSTLY
-from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.measurement import Clique, subsets
 from dpsynth_core.vocabulary.ranges import cut_to
 
@@ -209,12 +207,10 @@ def judge(
         misfits: Labels of the measured tables that the model does not fit (`misfit.misfits`).
     """
     domain = statements.evidence.domain
-    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
-    silent = statements.silent
-    named = naming.named(known, silent, LIMIT)
+    limits, silent = statements.limits, statements.silent
+    named = naming.named(statements.spans, silent, LIMIT)
     open_ones = tuple(clique for clique in named.unknown if says_something(clique, silent))
-    limits = {clique: high if says_something(clique, silent) else math.nan for clique, (_, high) in known.items()}
-    sizes, columns = _by_size(statements, limits), _by_column(limits)
+    sizes, columns = _by_size(statements), _by_column(limits)
     if statements.measured is not None and statements.measured.most:
         sizes, columns = _by_most(statements.measured.most, sizes, tuple(limits), silent)
     needs_reason = any(one.needs_reason for one in decided)
@@ -268,18 +264,13 @@ def _kind(sizes: Sequence[Purpose], columns: Sequence[Purpose], private: bool, s
     return PUBLISH if all(purpose.holds for purpose in sizes) else PARTLY
 
 
-def _by_size(statements: Statements, limits: Mapping[Clique, float]) -> tuple[Purpose, ...]:
+def _by_size(statements: Statements) -> tuple[Purpose, ...]:
     """Return a purpose for each number of columns, ascending.
 
     Tables outside the workload that are part of its tables count too: with the bound of the
     smallest table that contains them, or, for measured single columns, the bound of their noise.
-
-    Args:
-        statements: The statements of the release.
-        limits: By table of the workload, its error bound as a share of people; NaN where it is
-            unknown.
     """
-    known = _with_parts(statements, limits)
+    known = _with_parts(statements)
     numbers = sorted({len(clique) for clique in known})
     return tuple(_purpose((known[clique] for clique in known if len(clique) == size), size=size) for size in numbers)
 
@@ -289,37 +280,18 @@ def single_columns(statements: Statements) -> dict[str, float]:
 
     It is NaN where nothing bounds it, and for an unread column. Columns of no table are left out.
     """
-    known = naming.spans(statements.workload.cliques, statements.certificate, statements.bounds)
-    limits = {clique: high if says_something(clique, statements.silent) else math.nan for clique, (_, high) in known.items()}
-    return {clique[0]: limit for clique, limit in _with_parts(statements, limits).items() if len(clique) == 1}
+    return {clique[0]: limit for clique, limit in _with_parts(statements, 1).items() if len(clique) == 1}
 
 
-def _with_parts(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the bounds of the tables and of all their parts; arguments as of `_by_size`."""
-    known = _of_single_columns(statements, limits) | dict(limits)
+def _with_parts(statements: Statements, most: int | None = None) -> dict[Clique, float]:
+    """Return the bounds of the tables and of their parts with up to `most` columns, as shares of people; NaN where unknown."""
+    known = statements.single_limits | statements.limits
     whole, silent = marginal_limits(statements), statements.silent
-    for clique in sorted(limits, key=statements.evidence.domain.cells):
-        for part in subsets(clique, 1, len(clique) - 1):
+    for clique in statements.workload.smallest_first:
+        for part in subsets(clique, 1, len(clique) - 1 if most is None else min(most, len(clique) - 1)):
             if part not in known:
                 known[part] = whole[clique] if says_something(part, silent) else math.nan
     return known
-
-
-def _of_single_columns(statements: Statements, limits: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return by single-column table a 95 % error bound (share of people) from its noisy counts.
-
-    Each bound holds by itself. Only columns that the workload's tables contain, that were measured,
-    and that are not in the workload on their own are returned.
-    """
-    evidence = statements.evidence
-    total = known_total(evidence.measurements, evidence.total if statements.unit.total_is_public else None)
-    learnt = (name for clique in limits for name in clique if name not in statements.silent)
-    wanted = {(name,): None for name in learnt if (name,) not in limits}
-    if total is None or not wanted:
-        return {}
-    published = statements.published(list(wanted))
-    bounded = bounds(evidence.domain, published, total, evidence.measurements, rows=evidence.codes is not None)
-    return {clique: bound.tight for clique, bound in bounded.items() if bound.support == SUPPORTED}
 
 
 def _by_most(

@@ -281,7 +281,7 @@ def _parted(workload: Workload) -> Iterator[tuple[str, Workload]]:
     ever fewer columns.
     """
     domain, widest = workload.domain, max(map(len, workload.cliques))
-    by_size = sorted(workload.cliques, key=domain.cells)
+    by_size = workload.smallest_first
     for count in sorted({round(share * len(by_size)) for share in KEPT} - {0, len(by_size)}, reverse=True):
         kept = set(by_size[:count])
         weights = {clique: weight for clique, weight in workload.weights.items() if clique in kept}
@@ -299,6 +299,8 @@ def _parts(workload: Workload, size: int, always: set[str]) -> list[Clique]:
 
     Smaller tables are left out.
     """
+    if size == 1 and not always:
+        return [(name,) for name in workload.domain.names if name in workload.columns]
     place = {name: i for i, name in enumerate(workload.domain.names)}
     parts = {part for clique in workload.cliques for part in subsets(clique, min(size, len(clique)), size) if always <= set(part)}
     return sorted(parts, key=lambda part: [place[name] for name in part])
@@ -359,24 +361,32 @@ def _best(kind: Kind, plan: Plan, facts: Facts, now: Power, offered: Iterator[_O
     for offer in offered:
         with suppress(InputError):  # a condition, or the mechanism, needs what would be changed
             power = expected(offer.plan or changed(plan.spec, offer.changes()), facts)
-            if power.enough and (way := _way(kind, plan, facts, offer)).power.enough:
+            if power.enough and (way := _way(kind, plan, facts, offer, power)).power.enough:
                 return way
             if power.share > (better[-1][1].share if better else now.share) + NOTABLE and _keeps(power, now, facts):
                 better.append((offer, power))
-    for offer, _ in reversed(better):
+    for offer, power in reversed(better):
         with suppress(InputError):
-            return _way(kind, plan, facts, offer)
+            return _way(kind, plan, facts, offer, power)
     return None
 
 
-def _way(kind: Kind, plan: Plan, facts: Facts, offer: _Offer) -> Way:
+def _way(kind: Kind, plan: Plan, facts: Facts, offer: _Offer, power: Power) -> Way:
     """Return an offer as an alternative, with the expected result of its spec.
+
+    Args:
+        kind: The kind of the alternative.
+        plan: The plan to change.
+        facts: The public facts.
+        offer: The offer.
+        power: The expected result of `offer.plan` or, if the offer has no plan, of its spec.
 
     Raises:
         InputError: The changed spec is invalid.
     """
     changes = offer.changes()
-    return Way(kind, offer.what, expected(changed(plan.spec, changes), facts), changes, plan.shares.rho <= facts.left)
+    power = power if offer.plan is None else expected(changed(plan.spec, changes), facts)
+    return Way(kind, offer.what, power, changes, plan.shares.rho <= facts.left)
 
 
 def _keeps(after: Power, now: Power, facts: Facts) -> bool:

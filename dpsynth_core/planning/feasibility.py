@@ -92,8 +92,7 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, on
     measured = (1 if once else MEASUREMENTS_PER_COLUMN) * len(domain)
     noise = HALF_NORMAL * precision.sigma(rho, unit, measured)
     smallest_group = math.ceil(precision.half_width(rho, unit, measured) / READABLE_GROUP)
-    used = {name for clique in workload.cliques for name in clique}
-    single = np.array([attribute.size for attribute in domain if attribute.name in used])
+    single = np.array([attribute.size for attribute in domain if attribute.name in workload.columns])
     columns = _outlook("single columns", single, noise, people)
     tables = _outlook("tables you asked for", workload.table_cells, noise, people)
     return public(Feasibility(noise, smallest_group, columns, tables))

@@ -365,8 +365,8 @@ class Plan:
     @cached_property
     def asked(self) -> Workload:
         """The workload; for two linked tables its domain is reduced to the columns that its tables contain."""
-        names = {name for clique in self.workload.cliques for name in clique}
-        return self.workload if self.link is None else Workload(self.domain.keep(names), self.workload.weights)
+        workload = self.workload
+        return workload if self.link is None else Workload(self.domain.keep(workload.columns), workload.weights)
 
     @property
     def counted(self) -> Unit:

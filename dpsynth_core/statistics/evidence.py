@@ -79,7 +79,7 @@ class Evidence:
         if not clique:
             return combined(self.measurements, clique)
         containing = set[int].intersection(*(self._with_column.get(name, set()) for name in clique))
-        return combined([self.measurements[place] for place in sorted(containing)], clique)
+        return None if not containing else combined([self.measurements[place] for place in sorted(containing)], clique)
 
     @cached_property
     def _with_column(self) -> dict[str, set[int]]:

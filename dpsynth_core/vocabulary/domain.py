@@ -195,6 +195,8 @@ class Domain:
 
         Rules that name a column outside the marginal do not count.
         """
+        if not self.zeros:
+            return self.cells(clique)
         if clique not in self._possible_cells:
             impossible = self.impossible_cells(clique)
             self._possible_cells[clique] = self.cells(clique) - (0 if impossible is None else int(impossible.sum()))

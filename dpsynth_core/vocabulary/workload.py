@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +106,16 @@ class Workload:
         return tuple(self.weights)
 
     @cached_property
+    def columns(self) -> frozenset[str]:
+        """The names of all columns in a marginal."""
+        return frozenset(chain.from_iterable(self.weights))
+
+    @cached_property
+    def smallest_first(self) -> tuple[Clique, ...]:
+        """The marginals by their number of cells, smallest first."""
+        return tuple(self.cliques[place] for place in np.argsort(self.table_cells, kind="stable"))
+
+    @cached_property
     def table_cells(self) -> NDArray[np.int64]:
         """Number of cells of each marginal, in the order of `cliques`, (marginals,)."""
         sizes = {attribute.name: attribute.size for attribute in self.domain}
@@ -170,6 +180,10 @@ class Workload:
         c_s is the weight of the marginal s, |r & s| the number of columns that r and s share (AIM,
         Algorithm 4, line 3).
         """
+        return dict(self._aim_weights)
+
+    @cached_property
+    def _aim_weights(self) -> dict[Clique, float]:
         column = dict.fromkeys(self.domain.names, 0.0)
         for clique, weight in self.weights.items():
             for name in clique:

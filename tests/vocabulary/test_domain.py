@@ -486,7 +486,7 @@ def test_what_is_drawn_from_its_cell_is_the_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "problem"), [([100_000], "not between the bounds"), (7, "not a list"), (["none"], "is not a whole number"), ([-1], "not between")]
+    ("own", "problem"), [([100_000], "not between the bounds"), (7, "not a list"), (["none"], "not a whole number"), ([-1], "not between")]
 )
 def test_what_is_no_value_of_the_column_is_refused(own: Any, problem: str) -> None:
     refused(Attribute.integer, "gain", 0, 99_999, width=5000, own_cells=own, saying=problem)

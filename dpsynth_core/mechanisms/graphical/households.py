@@ -171,7 +171,7 @@ class Households:
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
         """Return the expected time and memory of a run, or why it is refused; `people` is the number of households."""
         reason = columns_too_large(workload.domain, CAPACITY_MB, CAPACITY_MB)
-        asked = {name for clique in workload.cliques for name in clique}
+        asked = workload.columns
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
