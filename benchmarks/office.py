@@ -7,7 +7,7 @@ Twenty curators sign in at a server for an office and speak with it as browsers 
 Nobody waits for another. Each opens one page after the other at random, changes epsilon there or starts a run, thinks for --think seconds
 on average, and meanwhile polls what a browser would poll. The first of them has started a run that takes longer than the test. A page's
 time is that from the message to the end of the script that answers it. Ends with 1 after an error of any page, or where the 95th percentile
-of the other nineteen is above a second.
+of the other nineteen is above a second, the ledger is not whole, or it does not hold one charge for each run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ENDLESS: dict[str, Any] = {"workload": {"kind": "all", "k": 4}, "mechanism": {"
 """By its forecast it takes 50 minutes."""
 _SMALL: dict[str, Any] = {"workload": {"kind": "all", "k": 2}, "mechanism": {"name": "independent", "settings": {}}}
 _CAP = (1_000.0, 1e-6)
-_MORE_POPULATIONS = 1_000
+_PEOPLE, _MORE_POPULATIONS = "Invented people", 1_000
 
 
 class Failed(Exception):
@@ -249,7 +249,7 @@ async def _prepare(url: str, people: Sequence[Curator]) -> None:
             await tab.open("")
         owner = next(owner for owner, name in roles.names().items() if name == _name(one.number))
         (project,) = projects.list(owner)
-        population = f"Invented people {one.number}"
+        population = f"{_PEOPLE} {one.number}"
         ledger.open_population(LOCAL_OWNER, population, _CAP)
         draft = demo_draft(COLUMNS, **_SMALL) if one.number else demo_draft(demo.demo_domain().names, **_ENDLESS)
         projects.save(owner, project.id, draft | {"population": population})
@@ -265,6 +265,14 @@ def _jobs(state: str) -> list[str]:
 
     with reading() as db:
         return [row["job"] for row in db.execute("SELECT job FROM points WHERE state = ?", (state,))]
+
+
+def _books() -> dict[str, Any]:
+    """What a full check of the ledger finds, and how many charges it has of the curators' populations."""
+    from dpsynth_core.store import balance, verified_books
+
+    charges = sum(one.releases for one in balance.spent_by_all() if one.population.startswith(_PEOPLE))
+    return {"problem": verified_books.verify().problem, "charges": charges}
 
 
 def _end_runs() -> None:
@@ -296,6 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "started": sum(one.runs for one in people) - 1,
                 **{state: len(_jobs(state)) for state in ("done", "waiting", "running")},
             },
+            "ledger": _books(),
             "errors": [f"curator {one.number}: {error}" for one in people for error in one.errors],
             "logged": len((Path(place) / "log").read_text(encoding="utf-8", errors="replace").split("uncaught")) - 1,
         }
@@ -308,11 +317,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f" {kept['cores']} cores, load {kept['load'][0]} before and {kept['load'][1]} at the end. Each thinks {options.think:g} s on"
         f" average. Errors: {len(kept['errors'])}. The server used {kept['server_share_of_a_core']:.0%} of a core and"
         f" {kept['server_peak_mb']:,} MB; {kept['runs']['done']} of {kept['runs']['started']} of their runs ended, {AT_ONCE} at once."
+        f" The ledger has {kept['ledger']['charges']} charges of theirs, of so many runs and that of the twentieth."
     )
     heads = ("what", "times", "median", "95 %", "at worst")
     rows = ((what, *(numbers[name] for name in heads[1:])) for what, numbers in kept["nineteen"].items())
     record.write(options.results / ("office_long_ledger" if options.entries else "office"), kept, [about, "", *record.table(heads, rows)])
-    return int(bool(kept["errors"]) or bool(kept["logged"]) or worst > GOAL_SECONDS)
+    lost = kept["ledger"] != {"problem": "", "charges": kept["runs"]["started"] + 1}
+    return int(bool(kept["errors"]) or bool(kept["logged"]) or worst > GOAL_SECONDS or lost)
 
 
 def _summary(people: Sequence[Curator]) -> dict[str, dict[str, float]]:
