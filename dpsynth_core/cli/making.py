@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +222,7 @@ def spool_beside(out: Path) -> Path:
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
     """Check that every format can hold the rows of a plan, before anything is charged.
 
-    For Excel, it prints a note about each kind of value that a workbook holds as text.
+    It prints a note about values that a format holds in an unexpected way.
 
     Raises:
         InputError: A column does not fit a format.
@@ -239,7 +239,7 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
             raise CapacityError("--format", problem, f"use {unlimited}, or ask for fewer rows")
     for domain in (plan.row_domain, *(() if plan.link is None else (plan.member_domain,))):
         row_files.check(domain, About.of(plan.spec), dict.fromkeys((*formats, *releases.ROW_FORMATS)))
-        for sentence in row_files.excel_notes(domain) if "xlsx" in formats else ():
+        for sentence in chain.from_iterable(FORMATS[name].notes(domain) for name in formats):
             print_message(f"note: {sentence} Use parquet if programs have to read them as days.")
 
 

@@ -2,6 +2,6 @@
 
 BUILT_IN: tuple[str, ...] = (
     "archives", "audit", "cluster", "databases", "dummy", "evidence", "intervals", "programs", "research",
-    "tradeoffs",
+    "survey_files", "tradeoffs",
 )
 """Folders of the extensions. How to delete one is in ARCHITECTURE.md, and `tests/extensions/test_deletion.py` does it."""

@@ -8,7 +8,8 @@ add an operation to the kernel. Packages of others add mechanisms and exporters 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -228,6 +229,54 @@ class FileKind:
     libraries: tuple[str, ...] = ()
 
 
+def _without_notes(_: object) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """A function that is imported when it is first called.
+
+    Attributes:
+        path: Its import path, "MODULE:NAME".
+    """
+
+    path: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return what the function returns."""
+        return load(self.path)(*arguments)
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """A format of files of rows.
+
+    Attributes:
+        name: Its name on the command line.
+        ending: Ending of file names, with the point.
+        mime: Media type.
+        title: Name for people.
+        what: Description for people.
+        write: Takes the rows, their domain, a stream and a description (`release.about.About`), and writes the rows with the domain's
+            columns to the stream, with the description if the format has a place for it. It raises CapacityError before it writes anything
+            the format cannot hold.
+        most_rows: Largest number of rows.
+        notes: Takes the domain, and yields sentences about values that such a file holds in an unexpected way.
+        after: Name of the format that it follows in lists; "" for the end of the list.
+    """
+
+    name: str
+    ending: str
+    mime: str
+    title: str
+    what: str
+    write: Callable[..., None]
+    most_rows: int = sys.maxsize
+    notes: Callable[[Any], Iterable[str]] = _without_notes
+    after: str = ""
+
+
 @dataclass(frozen=True)
 class Engine:
     """A program that counts the records of files in place of this process; `data.engine` names it.
@@ -352,6 +401,8 @@ class Extension:
             other deletes it too.
         places: Kinds of places that hold tables and are not files.
         engines: What counts files in place of this process.
+        file_kinds: Kinds of files that hold tables.
+        row_formats: Formats of files of rows.
     """
 
     summary: str
@@ -375,6 +426,8 @@ class Extension:
     parts: tuple[tuple[str, str], ...] = ()
     places: tuple[Place, ...] = ()
     engines: tuple[Engine, ...] = ()
+    file_kinds: tuple[FileKind, ...] = ()
+    row_formats: tuple[RowFormat, ...] = ()
 
 
 @cache
@@ -484,6 +537,16 @@ def engines() -> dict[str, Engine]:
     return {engine.name: engine for one in built_in() for engine in one.engines}
 
 
+def file_kinds() -> tuple[FileKind, ...]:
+    """Return the kinds of files that hold tables, of all built-in extensions."""
+    return tuple(kind for one in built_in() for kind in one.file_kinds)
+
+
+def row_formats() -> tuple[RowFormat, ...]:
+    """Return the formats of files of rows that built-in extensions add."""
+    return tuple(form for one in built_in() for form in one.row_formats)
+
+
 def local_addresses() -> tuple[str, ...]:
     """Return the beginnings of addresses with "://" that lead to no other machine."""
     return tuple(start for place in places().values() for start in place.local)
@@ -543,7 +606,7 @@ class OnDemand(Mapping[str, Loaded]):
         return len(self._paths)
 
 
-Listed = TypeVar("Listed", Purpose, Offer)
+Listed = TypeVar("Listed", Purpose, Offer, RowFormat)
 
 
 def ordered(listed: tuple[Listed, ...], added: tuple[Listed, ...]) -> tuple[Listed, ...]:

@@ -18,7 +18,7 @@ from dpsynth_core.cli import command_line, options
 from dpsynth_core.cli.options import Commands
 from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.extension import Engine, Extension, Offer, Setting
+from dpsynth_core.foundation.extension import Deferred, Engine, Extension, Offer, Setting
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import DataSpec, Spec
@@ -95,6 +95,9 @@ def test_every_manifest_names_what_exists() -> None:
     for engine in extension.engines().values():
         assert all(callable(extension.load(path)) for path in (engine.source, engine.check, engine.settings))
         assert {entry.name for entry in engine.entries} <= set(DataSpec.model_fields)
+    for form in extension.row_formats():
+        assert all(callable(extension.load(one.path)) for one in (form.write, form.notes) if isinstance(one, Deferred))
+    assert all(import_module(kind.reader) for kind in extension.file_kinds())
     assert all(getattr(dpsynth_core, name) is extension.load(path) for name, path in extension.names().items())
     assert len(extension.operations()) == sum(bool(one.operations) for one in extension.built_in())
 

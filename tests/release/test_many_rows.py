@@ -19,7 +19,7 @@ from dpsynth_core.foundation.content import in_memory
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import row_files, rows
+from dpsynth_core.release import rows
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import as_table
 from dpsynth_core.sources import decoding
@@ -134,5 +134,5 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
 
 @pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])
 def test_what_is_written_at_once_refuses_too_many_rows(made: Release, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(row_files, "MOST_AT_ONCE", 249)
+    monkeypatch.setattr("dpsynth_core.extensions.survey_files.MOST_AT_ONCE", 249)
     refused(row_file, name, made.table, made.domain, kind=CapacityError, saying="use CSV or Parquet")

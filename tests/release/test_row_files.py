@@ -341,7 +341,7 @@ def test_the_column_that_a_library_fails_for_is_named(monkeypatch: pytest.Monkey
 
 
 def test_more_rows_than_a_sheet_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_files, "_SHEET_ROWS", 59)
+    monkeypatch.setattr("dpsynth_core.extensions.survey_files.SHEET_ROWS", 59)
     refused(row_file, "xlsx", rows(LABELLED)[1], LABELLED, kind=CapacityError, saying="a sheet holds")
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dpsynth_core.extensions.programs.layout import CLOCK, DAY, MOMENT, NUMBER, Table, longest, tables, type_of, user_missing, values
 from dpsynth_core.extensions.programs.template import filled
 from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.program_names import program_names
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import program_names
 from dpsynth_core.vocabulary.filled import RowColumn
 
 _MISSING = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -23,8 +23,8 @@ from dpsynth_core.extensions.programs.layout import (
 )
 from dpsynth_core.extensions.programs.template import filled
 from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.program_names import program_names, spss_user_missing
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import program_names, spss_user_missing
 from dpsynth_core.vocabulary.filled import RowColumn
 
 _PART = 40

@@ -28,8 +28,8 @@ from dpsynth_core.extensions.programs.layout import (
 from dpsynth_core.extensions.programs.statements import Statement
 from dpsynth_core.extensions.programs.template import filled, rounded
 from dpsynth_core.foundation.visible import visible
+from dpsynth_core.release.program_names import program_names
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import program_names
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.filled import RowColumn
 from dpsynth_core.vocabulary.kinds.times import MICROSECONDS

@@ -16,7 +16,7 @@ import dpsynth_core as dps
 from dpsynth_core.extensions.programs.layout import tables, values
 from dpsynth_core.extensions.programs.statements import MOST_CELLS, statements
 from dpsynth_core.foundation.visible import visible
-from dpsynth_core.release.row_files import program_names
+from dpsynth_core.release.program_names import program_names
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.files import declared_domain
 from dpsynth_core.vocabulary.domain import Domain

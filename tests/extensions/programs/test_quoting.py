@@ -17,7 +17,7 @@ from dpsynth_core.extensions.programs.sas import sas_text
 from dpsynth_core.extensions.programs.spss import spss_text
 from dpsynth_core.extensions.programs.stata import stata_text
 from dpsynth_core.foundation.visible import visible
-from dpsynth_core.release.row_files import program_names
+from dpsynth_core.release.program_names import program_names
 from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle.bundles import files
 from tests.extensions.programs.examples import stated_domain
