@@ -151,6 +151,10 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "`tests/extensions/databases` tries to break it": (
         *(f"extensions/databases/{part}.py" for part in ("address", "catalogue", "connect", "*_engine", "query", "statement")),
     ),
+    "Files of SPSS, Stata, SAS, Excel and OpenDocument, trusted in a release of one alone. `tests/sources/test_converters.py` asks these "
+    "converters too": (
+        "extensions/survey_files/*_file.py",
+    ),
     "Operations of the research extension, trusted where a release uses them. `tests/extensions/research` tries to break them": (
         *(f"extensions/research/{part}" for part in ("privacy/**/*.py", "oracles/**/*.py", "vocabulary/**/*.py", "operations.py")),
         "vocabulary/occupied.py",

@@ -15,8 +15,6 @@ Micros = NDArray[np.int64]
 NO_TIME = np.int64(np.iinfo(np.int64).min)
 """Value in place of a missing time."""
 DAY_MICROS = 86_400_000_000
-FROM_1960, FROM_1582 = -3653, -141428
-"""First day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
 
 
 def holds_times(kind: pa.DataType) -> bool:

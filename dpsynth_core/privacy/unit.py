@@ -27,7 +27,7 @@ class Unit:
         max_rows_per_person: Largest number of counted rows per person.
         rows_may_not_count: Whether the content of rows decides how many rows count: a person column
             may be empty (`sources.persons`), and a row of a workbook may be blank
-            (`sources.spreadsheet_file`).
+            (`sources.file_kinds`).
 
     Raises:
         InputError: A value is invalid.

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.extension import FileKind
 
 _CONTROL = rb"[\x00-\x08\x0e-\x1f]"
 """A control character that does not occur in text."""
-_SAS7BDAT = rb"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 
 FILE_KINDS: Mapping[str, FileKind] = {
     kind.name: kind
@@ -57,57 +57,7 @@ FILE_KINDS: Mapping[str, FileKind] = {
             declares="types",
             is_mapped=True,
         ),
-        FileKind(
-            "spreadsheet",
-            title="Excel, ODS",
-            label="workbook",
-            endings=(".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"),
-            reader=f"{__package__}.spreadsheet_file",
-            fields=frozenset({"names", "sheet", "skip"}),
-            begins=rb"\xd0\xcf\x11\xe0",
-            archive="is_workbook",
-            has_texts=True,
-            in_stores=False,
-            skips_rows=True,
-            libraries=("pandas",),
-        ),
-        FileKind(
-            "spss",
-            title="SPSS",
-            label="SPSS",
-            endings=(".sav", ".zsav", ".por"),
-            reader=f"{__package__}.statistical_file",
-            begins=rb"\$FL[23]|.*(?:SPSS PORT FILE|SPSSPORT)",
-            named_late=True,
-            fields=frozenset({"encoding"}),
-            declares="labels",
-            in_stores=False,
-            libraries=("pandas", "pyreadstat"),
-        ),
-        FileKind(
-            "stata",
-            title="Stata",
-            label="Stata",
-            endings=(".dta",),
-            reader=f"{__package__}.statistical_file",
-            begins=rb"<stata_dta>|[\x68-\x73][\x01\x02]\x01\x00",
-            fields=frozenset({"encoding"}),
-            declares="labels",
-            in_stores=False,
-            libraries=("pandas", "pyreadstat"),
-        ),
-        FileKind(
-            "sas",
-            title="SAS",
-            label="SAS",
-            endings=(".sas7bdat", ".xpt"),
-            reader=f"{__package__}.statistical_file",
-            begins=rb"HEADER RECORD\*{7}LIB|.{12}" + _SAS7BDAT,
-            fields=frozenset({"encoding"}),
-            declares="labels",
-            in_stores=False,
-            libraries=("pandas", "pyreadstat"),
-        ),
+        *extension.file_kinds(),
     )
 }
 """By name. Arrow loads pandas before it makes an array of Python's objects, so readers that make such arrays name it."""

@@ -21,13 +21,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
+from dpsynth_core.extensions.survey_files import statistical_file
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import row_files
 from dpsynth_core.release.about import About
 from dpsynth_core.release.row_files import FORMATS, chosen
 from dpsynth_core.release.rows import HeldRows
-from dpsynth_core.sources import statistical_file
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.default_format import default_format

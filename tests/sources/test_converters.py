@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsynth_core.sources import lines, readers, spreadsheet_file
+from dpsynth_core.extensions.survey_files import spreadsheet_file
+from dpsynth_core.sources import lines, readers
 from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.listing import Files, kind_of

@@ -17,8 +17,9 @@ import pyreadstat
 import pytest
 import xlsxwriter
 
+from dpsynth_core.extensions.survey_files import spreadsheet_file
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import feather_file, memory, readable, spreadsheet_file
+from dpsynth_core.sources import feather_file, memory, readable
 from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.default_format import default_format

@@ -21,7 +21,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dpsynth_core.extensions.survey_files.in_memory import THEN, at_once, check_texts
-from dpsynth_core.foundation.arrow_times import DAY_MICROS, FROM_1582, FROM_1960, NO_TIME, Micros, holds_times, micros
+from dpsynth_core.extensions.survey_files.statistical_file import FROM_1582, FROM_1960
+from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME, Micros, holds_times, micros
 from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.release.about import About
 from dpsynth_core.release.program_names import cut, program_names, spss_user_missing

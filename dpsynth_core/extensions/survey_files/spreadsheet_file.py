@@ -23,9 +23,9 @@ from typing import Any
 import pyarrow as pa
 import python_calamine
 
+from dpsynth_core.extensions.survey_files import xlsx_file
 from dpsynth_core.foundation.arrow_times import clock_text
 from dpsynth_core.foundation.errors import CapacityError, InputError
-from dpsynth_core.sources import xlsx_file
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.locations import Location
 from dpsynth_core.vocabulary.kinds.numbers import plain_number

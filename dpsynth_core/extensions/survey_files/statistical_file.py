@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsynth_core.foundation.arrow_times import FROM_1582, FROM_1960, clock_text
+from dpsynth_core.foundation.arrow_times import clock_text
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources.file_kinds import FILE_KINDS
 from dpsynth_core.sources.formats import TableFormat
@@ -30,6 +30,8 @@ from dpsynth_core.vocabulary.column import Column
 from dpsynth_core.vocabulary.kinds.kind import finite
 from dpsynth_core.vocabulary.value_labels import labelled
 
+FROM_1960, FROM_1582 = -3653, -141428
+"""First day of Stata and SAS, and of SPSS, in days since 1970-01-01."""
 _BYTES = "ISO-8859-1"
 """An encoding in which every byte is a character: what comes out is the bytes of the file."""
 _ORDERED = "(?:X?YYMMDD|DDMMYY|MMDDYY|MMYY|YYMM|YYQ|YYQR|YYQZ)[BCDNPSX]?"
