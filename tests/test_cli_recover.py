@@ -130,7 +130,7 @@ def test_a_format_whose_library_fails_for_the_rows_costs_no_release(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It holds the invented rows that are tried before the charge, and not those that were made."""
-    real = FORMATS["sav"].write
+    real = FORMATS["feather"].write
 
     def failing(rows: Rows, *others: Any) -> None:
         if rows.num_rows > 3:
@@ -138,10 +138,10 @@ def test_a_format_whose_library_fails_for_the_rows_costs_no_release(
             raise OverflowError("a value of the rows")
         real(rows, *others)
 
-    monkeypatch.setitem(FORMATS, "sav", replace(FORMATS["sav"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
-    assert synthesize(*SEEDED, "--format", "sav,csv", "--population", "people") == 0
+    monkeypatch.setitem(FORMATS, "feather", replace(FORMATS["feather"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
+    assert synthesize(*SEEDED, "--format", "feather,csv", "--population", "people") == 0
     told = capsys.readouterr().err
-    assert "warning: synthetic.sav was not written: its library failed; use another format; release.zip has the rows" in told
+    assert "warning: synthetic.feather was not written: its library failed; use another format; release.zip has the rows" in told
     assert "a value of the rows" not in told
     assert {path.name for path in Path("out").iterdir()} == {"synthetic.csv", "release.json", "release.zip", "times.json"}
     assert spools.unfinished() == ()
@@ -150,22 +150,22 @@ def test_a_format_whose_library_fails_for_the_rows_costs_no_release(
 def test_a_full_disk_while_a_format_is_written_is_mended_by_the_same_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real, full = FORMATS["xlsx"].write, [True]
+    real, full = FORMATS["jsonl"].write, [True]
 
     def write(rows: Rows, *others: Any) -> None:
         if rows.num_rows > 3 and full[0]:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(rows, *others)
 
-    monkeypatch.setitem(FORMATS, "xlsx", replace(FORMATS["xlsx"], write=write))  # type: ignore[index]  # a dict, of which no code but this knows
-    asked = (*SEEDED, "--format", "xlsx", "--population", "people")
+    monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], write=write))  # type: ignore[index]  # a dict, of which no code but this knows
+    asked = (*SEEDED, "--format", "jsonl", "--population", "people")
     assert synthesize(*asked) == cli.FAILED
     assert "No space left on device" in capsys.readouterr().err
     first = Path("out/release.json").read_bytes()
     full[0] = False
     assert synthesize(*asked) == 0
     assert "goes on with the run" in capsys.readouterr().err
-    assert (Path("out/synthetic.xlsx").exists(), Path("out/release.json").read_bytes()) == (True, first)
+    assert (Path("out/synthetic.jsonl").exists(), Path("out/release.json").read_bytes()) == (True, first)
     assert balance.spent("people").releases == 1
 
 

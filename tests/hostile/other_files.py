@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.additions import listed
 from tests.hostile import bombs, people, values
 from tests.hostile.attempts import BAD, Attempt, of_group
 from tests.sources.written import WRITERS
 
 _ENDINGS = sorted(WRITERS)
-_HEAVY = (".ods", ".parquet")
+_HEAVY = (".parquet", *listed("HEAVY"))
 """Bombs that are refused when they have filled all the memory that they may take."""
 
 

@@ -27,10 +27,11 @@ from dpsynth_core.sources.files import FileTable
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.codebook import parse_domain, pasted_domain
 from dpsynth_core.vocabulary.domain import Domain
+from tests.additions import listed
 from tests.bundle.bundles import repacked
 
 CORPUS = Path(__file__).parent / "corpus"
-TABLES = (".csv", ".csv.gz", ".csv.zst", ".jsonl", ".xlsx", ".ods", ".parquet", ".feather", ".sav", ".zsav", ".por", ".dta", ".xpt")
+TABLES = (".csv", ".csv.gz", ".csv.zst", ".jsonl", ".parquet", ".feather", *listed("TABLES"))
 LEAST_SECONDS, SECONDS_PER_MB = 2.0, 10.0
 """Of this process's processor time; what works in another one has limits of its own."""
 _PAIR = workloads.all_kway(Domain.from_json({"age": 5, "sex": 2}), 2)

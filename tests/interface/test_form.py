@@ -10,18 +10,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-import xlsxwriter
 
 import dpsynth_core as dps
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.sources.listing import kind_of
+from tests.additions import listed
 from tests.homes import MOST, PEOPLE, tables
 from tests.refusals import refused
 from tests.sources.written import WRITERS
 
 DAYS = [f"{number % 28 + 1:02d}/02/2024" for number in range(60)]
 COLUMNS: Mapping[str, Any] = {"x": {"kind": "date", "lower": "2024-02-01", "upper": "2024-02-29", "width": 7}, "sex": ["f", "m"]}
-ENDINGS = (".csv", ".jsonl", ".xlsx", ".parquet", ".feather", ".sav", ".ods")
+ENDINGS = (".csv", ".jsonl", ".parquet", ".feather", *listed("ASKED_ABOUT"))
 
 
 def written(folder: Path, ending: str) -> Path:
@@ -53,20 +53,6 @@ def test_what_a_part_leaves_open_is_still_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("entry", "value"), [("encodin", "x"), ("delimiter", 5), ("kind", "demo"), ("encoding", "x"), ("skip", -1)])
 def test_an_entry_that_there_is_not_is_named(tmp_path: Path, entry: str, value: object) -> None:
     refused(plan, written(tmp_path, ".csv"), form={entry: value}, saying=f"data.{entry}")
-
-
-def test_a_workbook_with_a_title_is_read_behind_it_and_another_sheet_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    with xlsxwriter.Workbook(path) as book:
-        cover, people = book.add_worksheet("cover"), book.add_worksheet("people")
-        cover.write_string(0, 0, "a title")
-        cover.write_column(1, 0, ["a note", "another"])
-        for place, row in enumerate([["People in 2024"], [], ["x", "sex"], *([f"2024-02-{day:02d}", "f"] for day in range(1, 9))]):
-            people.write_row(place, 0, row)
-    refused(plan, path, saying="no column of this name, but 'a title'; drop it")
-    refused(plan, path, form={"sheet": "people"}, saying="no column of this name, but 'People in 2024'")
-    assert plan(path, form={"sheet": "people", "skip": 1}).sealed.spec.data.skip == 1
-    refused(plan, path, form={"skip": 1}, saying="state the sheet 'people', which has it")
 
 
 def test_of_linked_tables_each_is_asked_about_and_stated(

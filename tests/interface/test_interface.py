@@ -328,20 +328,6 @@ def test_without_a_population_nothing_is_charged(home: Path) -> None:
     assert not key_file().exists()  # which is of charges alone
     assert spools.unfinished() == ()
 
-def test_another_sheet_of_a_workbook_is_another_table(tmp_path: Path) -> None:
-    book = tmp_path / "people.xlsx"
-    with pd.ExcelWriter(book) as writer:
-        people().to_excel(writer, sheet_name="first", index=False)
-        people().assign(sex="f").to_excel(writer, sheet_name="second", index=False)
-
-    def women(sheet: str) -> int:
-        made = planned(str(book), form={"kind": "spreadsheet", "sheet": sheet}).run(progress=False)
-        return int((made.rows["sex"] == "f").sum())
-
-    assert women("second") > women("first")
-    assert women("second") == women("second")
-    assert [entry.kind for entry in chain.entries()].count("reserve") == 2
-
 
 def test_a_plan_that_two_threads_carry_out_at_once_is_charged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one asks while the first is at work, waits, and gets the same release."""
@@ -357,7 +343,6 @@ def test_a_plan_that_two_threads_carry_out_at_once_is_charged_once(monkeypatch: 
         first, second = threads.map(lambda _: plan.run(progress=False), range(2))
     assert first.rows.equals(second.rows)
     assert [entry.kind for entry in chain.entries()].count("reserve") == 1
-
 
 
 @pytest.mark.parametrize("population", ["Patients 2026", None])

@@ -19,6 +19,7 @@ import dpsynth_core as dps
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.sources import memory
 from dpsynth_core.store import balance, chain, fingerprints
+from tests.additions import added
 from tests.interface.test_going_on import PEOPLE, people, stopped
 from tests.interface.test_interface import planned
 
@@ -44,8 +45,9 @@ WRITTEN: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     "CSV": lambda frame, path: frame.to_csv(path / "people.csv", index=False) or str(path / "people.csv"),
     "Parquet": lambda frame, path: frame.to_parquet(path / "people.parquet") or str(path / "people.parquet"),
     "JSON lines": lambda frame, path: frame.to_json(path / "people.jsonl", orient="records", lines=True) or str(path / "people.jsonl"),
-    "workbook": lambda frame, path: frame.to_excel(path / "people.xlsx", index=False) or str(path / "people.xlsx"),
 }
+for module in added("interface.tables"):
+    WRITTEN |= module.WRITTEN
 
 
 def charges() -> int:

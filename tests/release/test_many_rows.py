@@ -16,7 +16,6 @@ from dpsynth_core.bundle import unpack, verdicts
 from dpsynth_core.bundle.checks import opened
 from dpsynth_core.bundle.checks import rows as checks_of_rows
 from dpsynth_core.foundation.content import in_memory
-from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import rows
@@ -25,9 +24,8 @@ from dpsynth_core.release.rows import as_table
 from dpsynth_core.sources import decoding
 from dpsynth_core.web.results import results_view
 from tests.bundle.pack import pack
-from tests.refusals import refused
 from tests.releases import check_sound, found, run
-from tests.row_files import parquet_of, row_file
+from tests.row_files import parquet_of
 from tests.specs import usual
 
 SPEC = usual(
@@ -130,9 +128,3 @@ def test_a_row_that_was_changed_in_a_later_batch_is_noticed(made: Release) -> No
     stated = found(unpack.Bundle(files, json.loads(files["release.json"].read()), ""))
     assert stated["Do both tables of rows agree?"] == verdicts.FAILED
     assert stated["Do the rows keep to the domain?"] == verdicts.PASSED
-
-
-@pytest.mark.parametrize("name", ["xlsx", "sav", "dta", "xpt"])
-def test_what_is_written_at_once_refuses_too_many_rows(made: Release, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr("dpsynth_core.extensions.survey_files.MOST_AT_ONCE", 249)
-    refused(row_file, name, made.table, made.domain, kind=CapacityError, saying="use CSV or Parquet")

@@ -11,13 +11,12 @@ limits is done in this process, which takes no time to begin.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import time
@@ -29,7 +28,6 @@ from unittest import mock
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
-import xlsxwriter
 
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.sources import confined, files, headers, opening, readers
@@ -39,6 +37,7 @@ from dpsynth_core.sources.formats import DELIMITERS, TableFormat
 from dpsynth_core.sources.linked import LinkedSource
 from dpsynth_core.vocabulary.domain import Attribute, Domain
 from dpsynth_core.vocabulary.link import Link
+from tests.additions import added
 from tests.sources.neighbouring import ODD, RAW
 
 NAMES = ("town", "pay", "born", "at", "note")
@@ -52,7 +51,11 @@ DOMAIN = Domain(
 )
 HOUSEHOLDS, MEMBERS = ("home", "town", "pay"), ("home", "born", "at", "note")
 LINK = Link(Domain((DOMAIN["town"], DOMAIN["pay"])), Domain((DOMAIN["born"], DOMAIN["at"])), most=2)
-KINDS = ("csv", "csv", "csv", "jsonl", "parquet", "feather", "xlsx")
+FURTHER: dict[str, Callable[[Path, Sequence[str], Collection[str], Sequence[Any]], None]] = {
+    kind: write for module in added("sources.unstated") for kind, write in module.WRITERS.items()
+}
+"""What writes files of extensions: from the names of the columns, those with types, and the records."""
+KINDS = ("csv", "csv", "csv", "jsonl", "parquet", "feather", *FURTHER)
 WAYS: dict[str, tuple[Sequence[str], ...]] = {
     "pay": (("12", "250"), ("12.5", "1000"), ("170,3", "12,5"), ("10,584", "3,127"), ("1.234,5", "2.000,5"), ("1 234", "2 000"), ("5%",)),
     "born": (("2020-02-03", "2020-11-12"), ("13/02/2020", "01/03/2020"), ("02/13/2020", "03/01/2020"), ("03/04/2020",), ("3.4.2020",)),
@@ -296,17 +299,8 @@ def _written(path: Path, layout: Layout, look: Look, table: Sequence[Record]) ->
     if layout.kind in ("csv", "jsonl"):
         content = _text(layout, look, table)
         path.write_bytes(gzip.compress(content, 1) if look.packed else content)
-    elif layout.kind == "xlsx":
-        content_of_book = io.BytesIO()
-        with xlsxwriter.Workbook(content_of_book, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as book:
-            sheet = book.add_worksheet()
-            for place, record in enumerate((layout.names, *table)):
-                for column, cell in enumerate(record):
-                    if layout.names[column] in look.types and _NUMBER.fullmatch(str(cell)):
-                        sheet.write_number(place, column, float(str(cell)))
-                    else:
-                        sheet.write_string(place, column, "".join(sign for sign in str(cell) if sign.isprintable()))
-        path.write_bytes(content_of_book.getvalue())
+    elif layout.kind in FURTHER:
+        FURTHER[layout.kind](path, layout.names, look.types, table)
     else:
         types = [look.types.get(name, pa.string()) for name in layout.names]
         columns = {name: _typed([str(one[at]) for one in table], types[at]) for at, name in enumerate(layout.names)}

@@ -50,7 +50,9 @@ def _parquet(folder: Path) -> Example:
     return Example({"path": str(path), "kind": "parquet"}, THREE, codes())
 
 
-def _as_file(kind: str, ending: str) -> Callable[[Path], Example]:
+def as_file(kind: str, ending: str) -> Callable[[Path], Example]:
+    """A function that writes a table in a folder as a file with this ending."""
+
     def make(folder: Path) -> Example:
         path = folder / f"table{ending}"
         WRITERS[ending](pa.Table.from_pandas(pd.DataFrame(codes(), columns=THREE.names)), path)
@@ -80,13 +82,9 @@ def _standin(_folder: Path) -> Example:
 
 EXAMPLES: dict[str, Callable[[Path], Example]] = {
     "csv": _csv,
-    "jsonl": _as_file("jsonl", ".jsonl"),
+    "jsonl": as_file("jsonl", ".jsonl"),
     "parquet": _parquet,
-    "feather": _as_file("feather", ".feather"),
-    "spreadsheet": _as_file("spreadsheet", ".xlsx"),
-    "spss": _as_file("spss", ".sav"),
-    "stata": _as_file("stata", ".dta"),
-    "sas": _as_file("sas", ".xpt"),
+    "feather": as_file("feather", ".feather"),
     "memory": _memory,
     "demo": _demo,
     **{kind: _linked_demo(kind) for kind in LINKED_DEMO},

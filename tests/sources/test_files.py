@@ -25,6 +25,7 @@ from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.opening import opened
+from tests.additions import added
 from tests.refusals import refused
 from tests.tiers import examples
 
@@ -248,7 +249,7 @@ def test_any_text_written_by_pandas_is_read_back(write: Write, data: list[tuple[
         (b"\xff\xd8\xff\xe0" + bytes(100), "the file is an image"),
         (b"%PDF-1.7\n1 0 obj\n", "the file is a PDF"),
         (b"PK\x03\x04" + bytes(100), "zip archive"),
-        (b"\xd0\xcf\x11\xe0" + bytes(100), "no workbook"),
+        *(case for module in added("sources.no_tables") for case in module.CONTENTS),
         (b"\x1f\x8b\x08" + bytes(100), "not unpacked"),
         (b"PAR1" + bytes(100), "not a readable Parquet file"),
         (b"PARE" + bytes(100), "encrypted"),

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
-import pyreadstat
 import pytest
 
 from dpsynth_core.sources.arrays import texts
@@ -26,7 +25,9 @@ from dpsynth_core.sources.opening import opened
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
+from tests.additions import added, listed
 from tests.sources.engines import ENGINES
+from tests.sources.written import WRITERS
 
 DOMAIN = Domain((Attribute.categorical("x", ["a", "b"]),))
 FLOATS = (pa.float16(), pa.float32(), pa.float64())
@@ -136,19 +137,22 @@ def test_every_engine_writes_a_number_of_any_type_alike(tmp_path: Path, name: st
 
 @pytest.mark.parametrize("last", [12_345_678_901, None], ids=["every member has a key", "one has none"])
 @pytest.mark.parametrize(
-    "kinds", [("parquet", "parquet"), ("csv", "csv"), ("csv", "spss"), ("spss", "parquet"), ("parquet", "csv")], ids="-".join
+    "kinds", [("parquet", "parquet"), ("csv", "csv"), ("parquet", "csv"), *listed("LINKED")], ids="-".join
 )
 def test_members_find_their_household_whatever_the_type_of_the_key(tmp_path: Path, kinds: tuple[str, str], last: int | None) -> None:
     write: dict[str, Callable[[pd.DataFrame, Path], object]] = {
         "parquet": lambda frame, path: frame.to_parquet(path, index=False),
         "csv": lambda frame, path: frame.to_csv(path, index=False),
-        "spss": lambda frame, path: pyreadstat.write_sav(frame, str(path)),
     }
+    further = {kind: ending for module in added("lists") for kind, ending in getattr(module, "ENDINGS", {}).items()}
     frames = pd.DataFrame({"k": [10**11, 5], "x": ["a", "b"]}), pd.DataFrame({"k": [10**11, 5, last], "sex": ["f", "f", "f"]})
     tables = []
     for place, (kind, frame) in enumerate(zip(kinds, frames, strict=True)):
-        path = tmp_path / f"{place}.{'sav' if kind == 'spss' else kind}"
-        write[kind](frame, path)
+        path = tmp_path / f"{place}{further.get(kind, f'.{kind}')}"
+        if kind in write:
+            write[kind](frame, path)
+        else:
+            WRITERS[path.suffix](pa.Table.from_pandas(frame), path)
         tables.append(opened(path, TableFormat(kind)))
     link = Link(DOMAIN, Domain((Attribute.categorical("sex", ["f", "m"]),)), 2)
     counts = LinkedSource(link, tables[0], tables[1], "k").counts([("members",)])[("members",)]

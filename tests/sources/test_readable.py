@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
-import pyreadstat
 import pytest
 
 import dpsynth_core as dps
@@ -156,13 +155,6 @@ def _planned(section: dict[str, Any], column: dict[str, Any], **more: Any) -> ob
 
 
 DATE = {"kind": "date", "lower": "2024-01-01", "upper": "2024-12-31"}
-
-
-def test_a_file_of_a_statistics_program_is_refused_by_the_formats_of_its_variables(tmp_path: Path) -> None:
-    pyreadstat.write_sav(pd.DataFrame({"x": [20240115.0]}), str(tmp_path / "a.sav"))
-    section = {"kind": "spss", "path": str(tmp_path / "a.sav")}
-    refused(_planned, section, DATE, saying="double.*date")
-    _planned(section | {"date_format": "yyyymmdd"}, DATE)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])

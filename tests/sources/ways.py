@@ -21,7 +21,6 @@ import polars
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
-import pyreadstat
 
 import dpsynth_core as dps
 from dpsynth_core.foundation.errors import InputError
@@ -168,7 +167,9 @@ Store = Callable[[pa.Table, Path], tuple[Any, dict[str, Any]]]
 """Writes a table into a folder; returns what `dps.plan` reads, and its form."""
 
 
-def _file(suffix: str, write: Callable[[pa.Table, Path], object]) -> Store:
+def file(suffix: str, write: Callable[[pa.Table, Path], object]) -> Store:
+    """A function that stores a table in a file with this ending."""
+
     def store(table: pa.Table, folder: Path) -> tuple[Any, dict[str, Any]]:
         path = folder / f"table{suffix}"
         write(table, path)
@@ -177,25 +178,11 @@ def _file(suffix: str, write: Callable[[pa.Table, Path], object]) -> Store:
     return store
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Return the table with the types that programs of statistics have: float64 for numbers and truths."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_boolean(field.type) or pa.types.is_integer(field.type) or pa.types.is_decimal(field.type):
-            column = pa.array([None if value is None else float(value) for value in table.column(place).to_pylist()])
-            table = table.set_column(place, field.name, column)
-    return table
-
-
 STORES: dict[str, Store] = {
-    "CSV": _file(".csv", lambda table, path: table.to_pandas(date_as_object=True).to_csv(path, index=False)),
-    "JSON lines": _file(".jsonl", WRITERS[".jsonl"]),
-    "Parquet": _file(".parquet", pq.write_table),
-    "Feather": _file(".feather", feather.write_feather),
-    "Excel": _file(".xlsx", WRITERS[".xlsx"]),
-    "ODS": _file(".ods", WRITERS[".ods"]),
-    "SPSS": _file(".sav", lambda table, path: pyreadstat.write_sav(_plain(table).to_pandas(), str(path))),
-    "Stata": _file(".dta", lambda table, path: pyreadstat.write_dta(_plain(table).to_pandas(), str(path))),
-    "SAS": _file(".xpt", lambda table, path: pyreadstat.write_xport(_plain(table).to_pandas(), str(path))),
+    "CSV": file(".csv", lambda table, path: table.to_pandas(date_as_object=True).to_csv(path, index=False)),
+    "JSON lines": file(".jsonl", WRITERS[".jsonl"]),
+    "Parquet": file(".parquet", pq.write_table),
+    "Feather": file(".feather", feather.write_feather),
     "pandas": lambda table, _: (table.to_pandas(), {}),
     "Polars": lambda table, _: (polars.from_arrow(table), {}),
     "Arrow": lambda table, _: (table, {}),

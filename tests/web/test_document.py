@@ -201,7 +201,7 @@ def test_the_plan_of_a_release_comes_back_without_its_table() -> None:
 def test_a_table_that_comes_after_the_plan_is_compared_with_it_in_columns_and_declared_values() -> None:
     new = of_release(document.spec(answered() | {"criteria": []}, "People 2025"))
     assert plan_first.differences(new) is None
-    new["data"] = {"path": "/data/next.sav", "kind": "spss"}
+    new["data"] = {"path": "/data/next.parquet", "kind": "parquet"}
     new["wizard"] |= {"columns": ["age", "eye", "pay"], "declared": [{"name": "eye", "categories": ["blue", "grey"]}]}
     found = plan_first.differences(new)
     assert found is not None

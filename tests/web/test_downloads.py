@@ -94,11 +94,11 @@ def test_a_format_that_cannot_hold_the_rows_is_said_before_a_file_begins(
     def failing(*_: object) -> None:
         raise OverflowError("of the library")
 
-    monkeypatch.setitem(FORMATS, "dta", replace(FORMATS["dta"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
-    status, headers, body = asked(f"/download/{done['good'].id}/dta", cookie)
-    assert (status, b"a file for Stata cannot hold" in body, b"of the library" in body) == (404, True, False)
+    monkeypatch.setitem(FORMATS, "feather", replace(FORMATS["feather"], write=failing))  # type: ignore[index]  # a dict, of which no code but this knows
+    status, headers, body = asked(f"/download/{done['good'].id}/feather", cookie)
+    assert (status, b"a file for Feather cannot hold" in body, b"of the library" in body) == (404, True, False)
     assert "content-disposition" not in headers
-    assert asked(f"/download/{done['good'].id}/sav", cookie)[0] == 200
+    assert asked(f"/download/{done['good'].id}/jsonl", cookie)[0] == 200
 
 
 def test_every_offer_is_at_its_address_and_leaves_nothing_behind(done: dict[str, Run], cookie: dict[str, str]) -> None:

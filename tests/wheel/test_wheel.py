@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.additions import added
 from tests.patience import SECONDS
 from tests.servers import free_port
 
@@ -136,17 +137,10 @@ def test_the_command_is_the_command_line_and_names_what_is_missing(installed: Pa
     alone = run(installed / "dpsynth-studio", cwd=tmp_path)
     assert alone.returncode == 2
     assert 'pip install "dpsynth-studio[studio]"' in alone.stderr
-    (tmp_path / "table.xlsx").write_bytes(zip_of_a_workbook(tmp_path))
-    read = run(installed / "dpsynth-studio", "domain", "table.xlsx", "--out", "domain.json", cwd=tmp_path)
-    assert 'pip install "dpsynth-studio[formats]"' in read.stderr
-
-
-def zip_of_a_workbook(folder: Path) -> bytes:
-    import xlsxwriter
-
-    with xlsxwriter.Workbook(folder / "made.xlsx") as book:
-        book.add_worksheet().write_row(0, 0, ["age", "sex"])
-    return (folder / "made.xlsx").read_bytes()
+    for module in added("tables_of_a_wheel"):
+        table = module.write(tmp_path)
+        read = run(installed / "dpsynth-studio", "domain", table.name, "--out", "domain.json", cwd=tmp_path)
+        assert 'pip install "dpsynth-studio[formats]"' in read.stderr
 
 
 def test_the_app_starts_from_the_wheel(installed: Path, wheel: Path, tmp_path: Path) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import doctest
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyreadstat
 import pytest
 
 import dpsynth_core as dps
@@ -19,7 +17,6 @@ from dpsynth_core.vocabulary.domain import Domain
 from tests.extensions.dummy.orders import AGES, DOMAIN, HOMES, MEMBERS, RULES
 from tests.refusals import refused
 from tests.specs import usual
-from tests.vocabulary.test_ddi import AGE, SEX, book
 
 FIVE_MINUTES = 300
 
@@ -28,39 +25,6 @@ def written(folder: Path, name: str, content: Any) -> Path:
     path = folder / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
-
-
-def test_a_ddi_codebook_becomes_a_bundle_in_five_minutes(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    codebook = written(tmp_path, "codebook.xml", book(SEX, AGE.format(more="")))
-    assert main(["dummy", str(codebook), "--rows", "100", "--out", str(tmp_path / "out"), "--format", "csv,sav"]) == 0
-    assert main(["verify", str(tmp_path / "out" / "dummy.zip")]) == 0
-    assert time.monotonic() - begun < FIVE_MINUTES
-    frame, meta = pyreadstat.read_sav(str(tmp_path / "out" / "dummy.sav"), user_missing=True)
-    assert len(frame) == 100
-    assert set(frame["sex"].dropna()) == {1.0, 2.0, 9.0}
-    assert frame["age"].dropna().between(17, 90).all()
-    assert meta.variable_value_labels["sex"] == {1.0: "male", 2.0: "female", 9.0: "refused"}
-    assert meta.file_label.startswith("DUMMY ROWS")
-
-
-def test_labels_of_an_spss_file_become_a_bundle_in_five_minutes(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    people = pd.DataFrame({"sex": [1.0, 2.0, 2.0], "age": [31.0, 47.0, 52.0]})
-    source, domain, out = tmp_path / "people.sav", tmp_path / "domain.json", tmp_path / "out"
-    labels, about, form = {"sex": {1: "male", 2: "female", 9: "refused"}}, ["Sex", "Age in years"], {"age": "F3.0"}
-    pyreadstat.write_sav(people, str(source), column_labels=about, variable_value_labels=labels, variable_format=form)
-    assert main(["domain", str(source), "--out", str(domain)]) == 0
-    source.unlink()  # the table is not needed from here on
-    made = json.loads(domain.read_text())
-    assert [column["name"] for column in made["attributes"] if column.pop("to_do", "")] == ["sex"]  # are 3 to 8 possible? No.
-    domain.write_text(json.dumps(made))
-    assert main(["dummy", str(domain), "--rows", "50", "--out", str(out), "--format", "sav"]) == 0
-    assert main(["verify", str(out / "dummy.zip")]) == 0
-    assert time.monotonic() - begun < FIVE_MINUTES
-    _, meta = pyreadstat.read_sav(str(out / "dummy.sav"))
-    assert meta.variable_value_labels["sex"] == {1.0: "male", 2.0: "female", 9.0: "refused"}
-    assert meta.column_names_to_labels == {"sex": "Sex", "age": "Age in years"}
 
 
 def test_a_published_table_is_taken_over_and_named(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Dummy rows from and as files of survey programs."""

@@ -1,0 +1,1 @@
+"""Tests of files of SPSS, Stata, SAS, Excel and OpenDocument."""

@@ -1,0 +1,1 @@
+"""Survey files as Python programs name them."""
