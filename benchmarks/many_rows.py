@@ -38,7 +38,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.release.about import About
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.decoding import DrawnRows
 from dpsynth_core.sources.default_format import default_format

@@ -10,7 +10,7 @@ from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release.about import About
 from dpsynth_core.release.document import write_parquet
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.rows import HeldRows, Rows
 from dpsynth_core.vocabulary.domain import Domain
 

@@ -33,7 +33,7 @@ from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning.private_views import LOOKS
 from dpsynth_core.planning.spec import DEFAULT_CERTIFICATE, DEFAULT_INSIDE, DEFAULT_MEANS
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.sources.arrow import ArrowSource
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.demo import ROWS, demo_domain

@@ -20,7 +20,7 @@ from dpsynth_core.cli import making
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.release import synthesis
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.spool import Spool
 from dpsynth_core.store import balance, chain, database, dispatch, spools, verified_books

@@ -55,7 +55,7 @@ class Wanted:
         rows: Number of rows.
         where: Conditions COLUMN=VALUE on the rows; everybody if empty.
         seed: Seed of the draw.
-        form: A format of `row_files.FORMATS`.
+        form: A format of `row_formats.FORMATS`.
     """
 
     rows: int

@@ -27,6 +27,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import row_files, sampling
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.report import asking, change
 
 _END = object()
@@ -134,7 +135,7 @@ def _sample(
     domain, about = fitted.plan.domain, About.of(fitted.plan.spec)
     row_files.check(domain, about, [form])
     sample = sampling.sample(fitted, rows, sampling.parse_where(domain, where), seed)
-    _say_file(say, form, lambda stream: row_files.FORMATS[form].write(sample.rows, domain, stream, about))
+    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream, about))
     say({"errors": sample.errors})
 
 

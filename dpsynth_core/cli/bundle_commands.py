@@ -16,6 +16,7 @@ from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.processors import available
+from dpsynth_core.release.row_formats import FORMATS
 
 if TYPE_CHECKING:
     from dpsynth_core.release.release import Progress
@@ -32,7 +33,8 @@ def add(commands: Commands) -> None:
     group = "only people with this value; of one column several are any of them, of several columns all must hold"
     more.add_argument("--where", metavar="COLUMN=VALUE", action="append", default=[], help=group)
     more.add_argument("--seed", metavar="S", default="1", help="another number gives other rows (default: %(default)s)")
-    more.add_argument("--output", metavar="FILE", type=Path, required=True, help="by its ending .csv, .parquet, .xlsx, .sav, .dta, ...")
+    endings = ", ".join([one.ending for one in FORMATS.values()][:5])
+    more.add_argument("--output", metavar="FILE", type=Path, required=True, help=f"by its ending {endings}, ...")
     two = add_command(commands, "compare", _compare, "what changed between two releases, with the noise of both, from their bundles alone")
     two.add_argument("before", metavar="BEFORE", type=Path, help="release.zip, or the folder it was unpacked into")
     two.add_argument("after", metavar="AFTER", type=Path, help="the same of the later release")
@@ -99,7 +101,6 @@ def _ask(options: argparse.Namespace) -> None:
 
 def _sample(options: argparse.Namespace) -> None:
     from dpsynth_core.bundle import confined
-    from dpsynth_core.release.row_files import FORMATS
 
     limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
     form = next((name for name, one in FORMATS.items() if options.output.name.lower().endswith(one.ending)), None)

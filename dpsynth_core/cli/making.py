@@ -35,7 +35,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release import making, row_files, spool, synthesis, tables, times
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress, Release
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.times import Times
 from dpsynth_core.report import verdict_facts
 from dpsynth_core.store import in_process, ledger, signing

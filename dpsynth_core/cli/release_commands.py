@@ -15,6 +15,7 @@ from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.private_views import LOOKS, NOTHING, stated
+from dpsynth_core.release.row_formats import FORMATS, chosen
 
 if TYPE_CHECKING:
     from dpsynth_core.planning.spec import Spec
@@ -116,7 +117,7 @@ def add(commands: Commands) -> None:
     folder = "folder for rows, release.json and release.zip; times.json there is for the curator only, not for publication"
     for parser in (make, run, recover):
         parser.add_argument("--out", metavar="DIR", type=Path, required=True, help=folder)
-        kinds = "of the rows: csv, parquet, xlsx, sav, dta, xpt, feather, jsonl, separated by commas (default: %(default)s)"
+        kinds = f"of the rows: {', '.join(FORMATS)}, separated by commas (default: %(default)s)"
         parser.add_argument("--format", metavar="LIST", default="csv", help=kinds)
     for parser in (make, run):
         add_charging(parser)
@@ -138,7 +139,6 @@ def _synthesize(options: argparse.Namespace) -> None:
     from dpsynth_core.planning import about_spec
     from dpsynth_core.planning.spec import Spec
     from dpsynth_core.planning.unit_spec import UNNAMED
-    from dpsynth_core.release.row_files import chosen
     from dpsynth_core.sources import public
     from dpsynth_core.vocabulary.codebook import parse_domain, unstated_columns
 
@@ -374,7 +374,6 @@ def stated_spec(options: argparse.Namespace) -> Spec:
 
 def _run(options: argparse.Namespace) -> None:
     from dpsynth_core.cli import making
-    from dpsynth_core.release.row_files import chosen
     from dpsynth_core.vocabulary.codebook import without_statement
 
     spec = stated_spec(options)
@@ -393,7 +392,6 @@ def _recover(options: argparse.Namespace) -> None:
     from dpsynth_core.cli import making
     from dpsynth_core.planning.plan import Plan
     from dpsynth_core.release import spool
-    from dpsynth_core.release.row_files import chosen
     from dpsynth_core.store import in_process
 
     path = _spool_of(options.run, options.out)

@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli.options import number
 from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.sources.file_kinds import FILE_KINDS, KNOWN
 
 if TYPE_CHECKING:
     from dpsynth_core.sources.formats import TableFormat
 
 DEMO = "demo"
 PEOPLE = f"{DEMO}: 50,000 simulated people with a domain of their own"
-_FILES = "a CSV, JSON lines, Parquet, Feather, Excel, ODS, SPSS, Stata or SAS file, or a folder of files of one kind"
+_FILES = f"a {KNOWN} file, or a folder of files of one kind"
 TABLES = "; ".join((_FILES, *(place.help for place in extension.places().values())))
 """The private tables that a command takes, for its help."""
 _FIELDS = {"missing": "missing_markers", "columns": "names"}
 """Options that are not called what they state."""
 _WRITTEN: Mapping[str, Mapping[str, Any]] = {
-    "kind": {"help": "csv | jsonl | parquet | feather | spreadsheet | spss | stata | sas (default: by its beginning and name)"},
+    "kind": {"help": f"{' | '.join(FILE_KINDS)} (default: by its beginning and name)"},
     "encoding": {"help": "such as utf-8 or cp1252 (default: utf-8, or as a byte order mark or a UTF-16 header says)"},
     "delimiter": {"help": "comma | semicolon | tab | bar | space, or the character itself (default: by the header)"},
     "quoting": {

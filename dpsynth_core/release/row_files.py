@@ -8,34 +8,22 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from typing import BinaryIO
 
 import pyarrow as pa
 
-from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import RowFormat
 from dpsynth_core.release.about import About
-from dpsynth_core.release.document import with_readable_times, write_csv, write_parquet
+from dpsynth_core.release.document import with_readable_times, write_csv
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.rows import HeldRows, Rows
 from dpsynth_core.sources.decoding import extremes
 from dpsynth_core.vocabulary.domain import Domain, column_field
 
 _FEATHER_ROWS = 65_536
-
-
-def chosen(text: str) -> tuple[str, ...]:
-    """Return the names of the formats in a list such as "csv,xlsx", each once, in order.
-
-    Raises:
-        InputError: A format is unknown.
-    """
-    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
-    if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:
-        raise InputError("--format", f"{shown(unknown)} is not a known format of rows", f"use {', '.join(FORMATS)}")
-    return names
 
 
 def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
@@ -72,7 +60,13 @@ def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
     return None
 
 
-def _feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
+def write_text(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
+    """Write rows as CSV."""
+    write_csv(rows, stream)
+
+
+def write_feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
+    """Write rows as a Feather file with their description."""
     batches = rows.batches()
     first = next(batches)
     schema = about.described(first.schema, domain)
@@ -81,18 +75,9 @@ def _feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None
             writer.write_table(batch.cast(schema), _FEATHER_ROWS)
 
 
-def _jsonl(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
+def write_json_lines(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
+    """Write rows as JSON lines."""
     for some in rows.batches():
         for batch in with_readable_times(some).to_batches(10_000):
             lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())
             stream.write("".join(lines).encode())
-
-
-_FORMATS = (
-    RowFormat("csv", ".csv", "text/csv", "CSV", "For programs: exact values, UTF-8.", lambda rows, _, out, __: write_csv(rows, out)),
-    RowFormat("parquet", ".parquet", "application/vnd.apache.parquet", "Parquet", "Types and labels kept, small.", write_parquet),
-    RowFormat("feather", ".feather", "application/vnd.apache.arrow.file", "Feather", "Types kept, for Python and R.", _feather),
-    RowFormat("jsonl", ".jsonl", "application/x-ndjson", "JSON lines", "One object a line.", _jsonl),
-)
-FORMATS: Mapping[str, RowFormat] = {form.name: form for form in extension.ordered(_FORMATS, extension.row_formats())}
-"""By the name that the command line has for them."""

@@ -19,7 +19,7 @@ from dpsynth_core import report
 from dpsynth_core.bundle import unpack
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.report.facts import byline
 from dpsynth_core.sources.decoding import decode, strays
 from dpsynth_core.sources.default_format import default_format

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from dpsynth_core.release import row_files
-from dpsynth_core.release.row_files import FORMATS, chosen
+from dpsynth_core.release.row_formats import FORMATS, chosen
 from dpsynth_core.sources.codec import encode
 from dpsynth_core.sources.decoding import decode
 from dpsynth_core.sources.default_format import default_format

@@ -23,7 +23,7 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.signature import SIGNATURE
 from dpsynth_core.foundation.content import PART_BYTES
 from dpsynth_core.release import document as releases
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.store import chain, runs, signing
 from dpsynth_core.store.home import LOCAL_OWNER, home
 from dpsynth_core.store.runs import Run

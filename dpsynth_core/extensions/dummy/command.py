@@ -42,7 +42,7 @@ def _dummy(options: argparse.Namespace) -> None:
     from dpsynth_core.extensions.dummy.document import BUNDLE, DOCUMENT, MEMBERS, TABLE, statement
     from dpsynth_core.extensions.dummy.making import make, pack
     from dpsynth_core.foundation.private_files import private_file
-    from dpsynth_core.release.row_files import chosen
+    from dpsynth_core.release.row_formats import chosen
 
     formats = chosen(options.format)
     order = _order(options)
@@ -127,8 +127,9 @@ def _check_formats(order: Order, formats: tuple[str, ...]) -> None:
     """
     from dpsynth_core.extensions.dummy.document import DummyAbout
     from dpsynth_core.release import row_files
+    from dpsynth_core.release.row_formats import FORMATS
 
-    for form in (row_files.FORMATS[name] for name in formats):
+    for form in (FORMATS[name] for name in formats):
         if order.rows > form.most_rows:
             raise CapacityError("--format", f"{form.title} holds at most {form.most_rows:,} rows", "use csv or parquet, or fewer rows")
     for domain in [order.row_domain] if order.link is None else [order.row_domain, order.member_domain]:
@@ -147,7 +148,7 @@ def _rows(order: Order, table: str, parquet: bytes, formats: tuple[str, ...]) ->
     import pyarrow.parquet as pq
 
     from dpsynth_core.extensions.dummy.document import TABLE, DummyAbout, sidecars
-    from dpsynth_core.release.row_files import FORMATS
+    from dpsynth_core.release.row_formats import FORMATS
     from dpsynth_core.release.rows import HeldRows
 
     domain = order.row_domain if table == TABLE else order.member_domain

@@ -26,12 +26,13 @@ from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.signature import Signer
 from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.extension import RowFormat
 from dpsynth_core.foundation.zones import Zoned, publishable
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import row_files
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.row_files import FORMATS, RowFormat
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.rows import Rows
 from dpsynth_core.store import faults, runs, signing
 from dpsynth_core.store.home import home

@@ -19,7 +19,7 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import row_files
 from dpsynth_core.release.about import About
-from dpsynth_core.release.row_files import FORMATS
+from dpsynth_core.release.row_formats import FORMATS
 from dpsynth_core.release.rows import HeldRows
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.vocabulary.column import Column
