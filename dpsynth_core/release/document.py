@@ -62,8 +62,8 @@ ROW_FILES = (ROWS_CSV, ROWS_PARQUET)
 ROW_FORMATS = ("csv", "parquet")
 """Of these files: what every bundle holds, whatever else is asked for."""
 MEMBERS = f"{tables.MEMBERS}.parquet"
-_SINCE, _FIRST_DAY, _UNPUBLISHED = "verdict", "2026-11-26", "0.1.0+"
-"""A part that every document has since then; documents of before lack it, or are dated before, and have other parts in another form."""
+_SINCE, _LATER = "verdict", {"inside", "means"}
+"""Parts of documents since 26 November 2026. Versions before lack the first one, or both later ones, and have others in another form."""
 
 
 def to_json(release: Release) -> dict[str, Any]:
@@ -168,8 +168,8 @@ def from_json(
 def check_age(obj: Mapping[str, Any], field: str) -> None:
     """Check that a document is not of a version before 26 November 2026, which this one does not read.
 
-    Such a document is not damaged. It states the same format, so it is recognised by its date or by
-    a part that it lacks.
+    Such a document is not damaged. It states the same format, so it is recognised by parts that it
+    lacks.
 
     Args:
         obj: Content of release.json.
@@ -180,9 +180,7 @@ def check_age(obj: Mapping[str, Any], field: str) -> None:
     """
     stated = obj.get("versions")
     version = stated.get("dpsynth_core") if isinstance(stated, Mapping) else None
-    if not isinstance(version, str):
-        return
-    if _SINCE not in obj or (version.startswith(_UNPUBLISHED) and str(obj.get("created")) < _FIRST_DAY):
+    if isinstance(version, str) and (_SINCE not in obj or _LATER.isdisjoint(obj)):
         problem = f"its {DOCUMENT} is of the version {shown(version)}, before 26 November 2026, which this one does not read"
         raise InputError(field, problem, "check and read it with that version; nothing here speaks against it")
 

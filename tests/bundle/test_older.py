@@ -134,7 +134,7 @@ REFUSED = {
     "7c3fb199-mst.zip": ("0d2383e4ad5fba1d3caa48037449ad44bd50fc75796cf5f33c9f43b3b077dfa1", "0.1.0+0a609cba"),
 }
 """Of commits of 21 and 23 November 2026 and the last ones of the 24th and 25th, which call them sound: their SHA-256, and the version that
-they name. That of the 25th has every part of later ones, and is told by its date."""
+they name."""
 FOLDER = Path(__file__).with_name("kept")
 MAY_BE_OPEN = {
     "Do both tables of rows agree?",
