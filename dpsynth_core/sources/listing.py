@@ -177,12 +177,13 @@ def _inside(place: Path) -> Iterator[Path]:
     seen = 0
     for folder, folders, names in os.walk(place, onerror=_refuse_folder):
         folders[:] = [name for name in folders if not _hidden(name)]
-        seen += len(folders) + len(names)
+        visible = [name for name in names if not _hidden(name)]  # as in an object store, hidden ones do not count
+        seen += len(folders) + len(visible)
         if seen > MAX_FILES:
             raise CapacityError("data", f"the folder holds more than {MAX_FILES:,} files", "choose a folder that holds one table")
         if any(os.path.islink(os.path.join(folder, name)) for name in folders):
             raise InputError("data", "the folder holds a link to a folder, which is not followed", "give that folder, or copy its files")
-        for file in (Path(folder, name) for name in names if not _hidden(name)):
+        for file in (Path(folder, name) for name in visible):
             if not os.path.isfile(file):
                 raise InputError("data", "the folder holds a link that leads nowhere, or another entry that is not a file", "remove it")
             yield file

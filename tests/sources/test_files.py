@@ -23,6 +23,7 @@ from dpsynth_core.sources.check_records import check_records
 from dpsynth_core.sources.default_format import default_format
 from dpsynth_core.sources.detect import suggestions
 from dpsynth_core.sources.formats import TableFormat
+from dpsynth_core.sources.listing import table_files
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.opening import opened
 from tests.additions import added
@@ -467,6 +468,9 @@ def test_a_folder_without_end_is_not_listed_to_its_end(tmp_path: Path, monkeypat
     for number in range(5):
         (tmp_path / f"{number}.csv").write_text("a\n1\n")
     refused(default_format, tmp_path, saying="more than 3 files")
+    for number in range(2, 5):
+        (tmp_path / f"{number}.csv").rename(tmp_path / f"_{number}.csv")
+    assert len(table_files(tmp_path)) == 2, "hidden files do not count, as in an object store"
 
 
 # Folders: nothing is left out in silence
