@@ -403,6 +403,7 @@ class Extension:
         engines: What counts files in place of this process.
         file_kinds: Kinds of files that hold tables.
         row_formats: Formats of files of rows.
+        criteria: Kinds of criteria that the kernel measures, as pairs of a name and an import path, "MODULE:CLASS".
     """
 
     summary: str
@@ -428,6 +429,7 @@ class Extension:
     engines: tuple[Engine, ...] = ()
     file_kinds: tuple[FileKind, ...] = ()
     row_formats: tuple[RowFormat, ...] = ()
+    criteria: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -545,6 +547,11 @@ def file_kinds() -> tuple[FileKind, ...]:
 def row_formats() -> tuple[RowFormat, ...]:
     """Return the formats of files of rows that built-in extensions add."""
     return tuple(form for one in built_in() for form in one.row_formats)
+
+
+def criteria() -> dict[str, str]:
+    """Return the import path of each kind of criterion that built-in extensions add, by name."""
+    return dict(pair for one in built_in() for pair in one.criteria)
 
 
 def local_addresses() -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def test_a_recipient_sees_that_it_follows(relation: str) -> None:
 
 
 def test_it_follows_beside_a_certificate_and_criteria_too() -> None:
-    criterion = {"kind": "quantile", "column": "age", "tolerance": 20, "importance": "must"}
+    criterion = {"kind": "mean", "column": "age", "tolerance": 20, "importance": "must"}
     budget = BUDGET | {"certificate": 0.1, "criteria": 0.1}
     release = run(spec(workload={"kind": "ranges"}, budget=budget, criteria=[criterion]))
     verdicts = found(release)

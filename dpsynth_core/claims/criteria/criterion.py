@@ -68,6 +68,7 @@ class Field:
         holds: Kind of its content.
         usual: Default in a new criterion, or None.
         least: Smallest share of people.
+        most: Largest number of columns, where there may be several.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Field:
     holds: Entry
     usual: float | None = None
     least: float = 0.0
+    most: int = 1
 
     @classmethod
     def amount(cls, usual: float) -> Field:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from typing_extensions import TypeIs
 
 from dpsynth_core.claims.criteria.decided import Decided
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.extension import OnDemand
 from dpsynth_core.privacy.interface import SealedKernel
@@ -38,9 +39,7 @@ _MEASURED = {
     "ranges": f"{_HERE}.ranges:RangesWithin",
     "share": f"{_HERE}.statistics:Share",
     "mean": f"{_HERE}.statistics:Mean",
-    "quantile": f"{_HERE}.quantile:Quantile",
-    "regression": f"{_HERE}.regression:CoefficientWithin",
-    "regression-sign": f"{_HERE}.regression:CoefficientSign",
+    **extension.criteria(),
 }
 _OF_MODELS = {"model": f"{_HERE}.models:ModelRight", "model-gain": f"{_HERE}.models:ModelGain"}
 KINDS: OnDemand[type[AnyCriterion]] = OnDemand(_MEASURED | _OF_MODELS)

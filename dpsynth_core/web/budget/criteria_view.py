@@ -16,7 +16,6 @@ from dpsynth_core.claims.criteria.criterion import Field
 from dpsynth_core.claims.criteria.models import ModelCriterion
 from dpsynth_core.claims.criteria.outcomes import MUST, SHOULD
 from dpsynth_core.claims.criteria.registry import KINDS, AnyCriterion, need_models
-from dpsynth_core.claims.criteria.regression import MOST_BESIDE
 from dpsynth_core.claims.criteria.tables import TablesWithin
 from dpsynth_core.claims.models import targets as models
 from dpsynth_core.foundation.zones import Zone
@@ -162,7 +161,7 @@ def _choice(domain: Domain, entry: Entry, number: int, field: Field) -> None:
         taken = [entry.get(one.name) for one in KINDS[entry["kind"]].form if one.holds is Holds.NUMBER]
         free = [name for name in numbers if name not in taken]
         widget, value = st.multiselect, [name for name in entry.get(field.name, []) if name in free]
-        look |= {"options": free, "max_selections": MOST_BESIDE, "placeholder": "nothing"}
+        look |= {"options": free, "max_selections": field.most, "placeholder": "nothing"}
     elif field.holds is Holds.PREDICTED:
         look["options"] = models.predictable(domain)
     elif field.holds is Holds.MODEL and known:

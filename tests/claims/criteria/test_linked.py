@@ -88,7 +88,6 @@ def test_pairs_of_members_are_named_as_such() -> None:
         ({"of": {"age": ["1"]}, "among": {"sex": ["nobody"]}}, "no member can be in it"),
         ({"of": {NUMBER: ["1", "2", "3"]}, "among": {"sex": ["1"]}}, "everybody of the group is in it"),
         ({"of": {"sex": ["0"]}, "among": {"sex": ["0", "nobody"]}}, "everybody of the group is in it"),
-        ({"kind": "quantile", "column": "w", "tolerance": 2.0, "among": {"sex": ["1"]}}, "only shares and means count"),
         ({"kind": "subgroup", "where": {"age": ["1"]}, "limit": 0.1}, "only shares and means count"),
     ],
 )
@@ -96,18 +95,3 @@ def test_what_holds_whatever_the_table_holds_is_refused(entries: dict[str, Any],
     whole = entries if "kind" in entries else {"kind": "share", "tolerance": 0.2} | entries
     budget = {"epsilon": 8.0, "delta": 1e-9, "criteria": 0.1}
     refused(Plan.of, spec(Path(), weight=None, budget=budget, criteria=(whole,)), saying=saying)
-
-
-def test_a_quantile_counts_households() -> None:
-    """Without noise: so many households more than half have a weight below the lower edge, or above the upper one."""
-    budget = {"epsilon": 8.0, "delta": 1e-9, "criteria": 0.1}
-    asked = {"kind": "quantile", "column": "w", "tolerance": 2.0}
-    sealed = Plan.of(spec(Path(), weight=None, budget=budget, criteria=(asked,)))
-    evidence = Evidence(sealed.domain, ROWS, (), float(len(PEOPLE) * sealed.records_each))
-    kernel = PrivacyKernel(source(PEOPLE, MOST), sealed.unit, 1e4, GlassNoise())
-    (decided,) = decide(kernel, sealed.criteria, Published(sealed.workload, evidence.published, Noisy(evidence.total, 0.0)))  # type: ignore[arg-type]
-    assert decided.interval is not None
-    assert abs(decided.interval.error) <= len(PEOPLE)
-    below = sum(min(w, 8.0) < 2.0 for _, w, _ in PEOPLE)
-    assert decided.interval.error == pytest.approx(max(below, sum(w >= 4.0 for _, w, _ in PEOPLE)) - len(PEOPLE) / 2, abs=1)
-    assert "households" in decided.criterion.finding(decided.interval)

@@ -13,8 +13,8 @@ from scipy.stats import binomtest
 
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
-from dpsynth_core.claims.criteria.quantile import Quantile, bracket
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
+from dpsynth_core.extensions.criteria.quantile import Quantile, bracket
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise

@@ -13,7 +13,7 @@ from dpsynth_core.claims.criteria.criterion import Published
 from dpsynth_core.claims.criteria.decided import Decided
 from dpsynth_core.claims.criteria.outcomes import MET, NOT_MET, UNDECIDED
 from dpsynth_core.claims.criteria.registry import decide, read_criteria
-from dpsynth_core.claims.criteria.regression import Coefficient, _enclosed
+from dpsynth_core.extensions.criteria.regression import Coefficient, _enclosed
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.privacy.unit import REPLACE, Unit

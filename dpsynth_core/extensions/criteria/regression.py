@@ -63,7 +63,7 @@ _TOLERANCE = Field.amount(1.0)
 _COLUMNS = (
     Field("outcome", "Column that depends", Entry.NUMBER),
     Field("on", "On the column", Entry.NUMBER),
-    Field(_BESIDE, "Adjusted for", Entry.NUMBERS),
+    Field(_BESIDE, "Adjusted for", Entry.NUMBERS, most=MOST_BESIDE),
     AMONG,
 )
 

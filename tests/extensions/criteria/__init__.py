@@ -1,0 +1,1 @@
+"""Tests of criteria on quantiles and coefficients."""
