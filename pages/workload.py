@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.web.mechanism import outlook_view
-from dpsynth_core.web.shell import document, frame
+from dpsynth_core.web.shell import additions, document, frame
 from dpsynth_core.web.workload import workload_view
 
 
@@ -16,6 +16,7 @@ def main() -> None:
     if error is None:
         outlook_view.light(project)
     workload_view.choice(project)
+    additions.draw("workload", project)
     if error is None:
         workload_view.outcome(document.workload(project.draft))
     elif not workload_view.is_empty_list(project):

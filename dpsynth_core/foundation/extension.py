@@ -304,6 +304,7 @@ class Engine:
 PLACES = {
     "data": "the project",
     "domain": "the project",
+    "workload": "the project",
     "budget": "the project",
     "mechanisms": "the project",
     "compare": "the project",

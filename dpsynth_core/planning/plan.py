@@ -255,8 +255,7 @@ class Plan:
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)
         asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
-        for tables in map(extension.load, extension.tables(spec.extensions)):
-            asked = asked.measuring_first(tables(spec.extensions, domain))
+        asked = measuring_first(asked, spec.extensions, domain)
         if link is not None:
             _check_held(link, asked.cliques)
         if spec.criteria and not mechanism.card.publishes_tables:
@@ -447,6 +446,22 @@ class Plan:
     def forecast_for(self, people: int | None) -> Forecast:
         """Return the expected time and memory of the run, and any obstacle, for a public number of people; None if it is unknown."""
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
+
+
+def measuring_first(asked: Workload, stated: extension.Stated, domain: Domain) -> Workload:
+    """Return a workload with the tables that extensions measure before any others.
+
+    Args:
+        asked: The workload.
+        stated: The spec's section `extensions`.
+        domain: The domain.
+
+    Raises:
+        InputError: A setting or a table does not fit the domain or the workload.
+    """
+    for tables in map(extension.load, extension.tables(stated)):
+        asked = asked.measuring_first(tables(stated, domain))
+    return asked
 
 
 def _criteria(spec: Spec, workload: Workload, mechanism: Mechanism, link: Link | None) -> tuple[AnyCriterion, ...]:

@@ -1,7 +1,7 @@
 """The draft of a release: a spec that may still be incomplete, plus the wizard's own notes under "wizard".
 
 Keys as in `spec.Spec` (population, data, members, published_tables, unit, domain, domain_origin, domain_justification, other_copies,
-about, workload, criteria, budget, models, mechanism, output), each present once it is known. `wizard` holds what only the pages need:
+about, workload, criteria, budget, models, mechanism, output, extensions), each once it is known. `wizard` holds what only pages need:
 
     passed    names of the steps left through Continue
     source    "upload" | "path" | "demo" | "plan" | the kind of a place of an extension
@@ -270,7 +270,8 @@ def workload(draft: Mapping[str, Any]) -> Workload:
     if not draft.get("workload"):
         raise InputError("workload", "you have not chosen any tables of counts yet", "finish the Workload page")
     domains(draft)
-    return _asked(_key(draft["domain"]), _key(draft["workload"]), _key(draft.get(published.FIELD) or []))
+    more = draft.get(published.FIELD) or [], draft.get("extensions") or {}
+    return _asked(_key(draft["domain"]), _key(draft["workload"]), *map(_key, more))
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
@@ -560,8 +561,9 @@ def _workload(domain_text: str, text: str) -> Workload:
 
 
 @lru_cache(maxsize=64)
-def _asked(domain_text: str, text: str, tables_text: str) -> Workload:
-    return replace(_workload(domain_text, text), domain=_with_published(domain_text, tables_text))
+def _asked(domain_text: str, text: str, tables_text: str, extensions_text: str) -> Workload:
+    asked = replace(_workload(domain_text, text), domain=_with_published(domain_text, tables_text))
+    return plans.measuring_first(asked, json.loads(extensions_text), asked.domain)
 
 
 @lru_cache(maxsize=32)
