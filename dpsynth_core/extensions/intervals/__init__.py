@@ -29,7 +29,11 @@ EXTENSION = Extension(
         ),
     ),
     tables=f"{_HERE}.named:tables",
-    views=(("downloads", f"{_HERE}.view:on_downloads"),),
+    views=(
+        ("workload", f"{_HERE}.naming_view:on_workload"),
+        ("results", f"{_HERE}.naming_view:on_results"),
+        ("downloads", f"{_HERE}.view:on_downloads"),
+    ),
     row_files=f"{_HERE}.rowfiles:row_files",
     row_names=r"plausible-([1-9][0-9]{0,2})\.csv",
     files=f"{_HERE}.rowfiles:files",

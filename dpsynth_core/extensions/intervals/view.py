@@ -20,17 +20,19 @@ from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, program
 from dpsynth_core.extensions.intervals.sets import USUAL, Sets
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.document import content_of, write_csv
+from dpsynth_core.release.release import Release
 from dpsynth_core.web.results.open_runs import KEY, OpenRun
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import WHOLE, file_stem, literal
 
 MOST_CELLS = 100_000_000
 """Cells of all sets together that a browser's server draws; the command line writes more."""
+TOO_LARGE = ":material/block: These are too many rows for this page. The command line writes sets of them: `--plausible 20`."
 _FOUND, _SETS = "analysed", "sets_of_rows"
 """Session keys of the last analysis and of the last sets, each with the run."""
 _OF = {POPULATION: "people like these", TABLE: "this table"}
 _STANDING = {"holds": "holds", "doubtful": "doubtful", "refused": "no interval"}
-_HELP = (
+HELP = (
     "Examples: mean(income), share(health == \"bad\" | age >= 61), difference(income, sex == \"male\"), quantile(income, 0.9), "
     "correlation(age, income), income ~ age + sex, health == \"bad\" ~ age + sex. Text values stand in quotes."
 )
@@ -57,11 +59,16 @@ def on_downloads(opened: OpenRun) -> None:
         except InputError as error:
             st.caption(f":material/block: {literal(error.problem, WHOLE)}. To have intervals: {literal(error.remedy, WHOLE)}.")
             return
-        if len(release.domain) * release.rows * USUAL > MOST_CELLS:
-            st.caption(":material/block: These are too many rows for this page. The command line writes sets of them: `--plausible 20`.")
+        if too_large(release):
+            st.caption(TOO_LARGE)
             return
         _analysis(opened)
         _take_away(opened)
+
+
+def too_large(release: Release) -> bool:
+    """Return whether the sets of rows of a release are too large for a page."""
+    return len(release.domain) * release.rows * USUAL > MOST_CELLS
 
 
 def table_of(results: Sequence[Result]) -> pd.DataFrame:
@@ -82,7 +89,7 @@ def zipped(sets: Sets, m: int) -> bytes:
 
 
 @st.cache_resource(max_entries=2, show_spinner="Drawing sets of rows, which takes a few times as long as the run took …", **KEY)
-def _sets(opened: OpenRun) -> tuple[Sets, tuple[NDArray[np.integer], ...]]:
+def sets_of(opened: OpenRun) -> tuple[Sets, tuple[NDArray[np.integer], ...]]:
     """Return the sets of a run's release, and the cells of the rows of the first ones."""
     sets = Sets.of(opened.release)
     return sets, tuple(one.codes for one in sets.first(USUAL))
@@ -90,7 +97,7 @@ def _sets(opened: OpenRun) -> tuple[Sets, tuple[NDArray[np.integer], ...]]:
 
 def _analysis(opened: OpenRun) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    text = left.text_input("Analysis", key="analysis", placeholder="income ~ age + sex", help=_HELP)
+    text = left.text_input("Analysis", key="analysis", placeholder="income ~ age + sex", help=HELP)
     look: dict[str, Any] = {"format_func": _OF.__getitem__, "key": "analysis_of", "help": "Of people like these, sampling counts as well."}
     of = right.selectbox("Of", list(_OF), **look)
     if st.button("Analyse", icon=":material/calculate:", key="analyse") and text:
@@ -107,7 +114,7 @@ def _analysis(opened: OpenRun) -> None:
 
 
 def _with(opened: OpenRun, text: str, of: str) -> tuple[Sets, str, str, Sequence[NDArray[np.integer]]]:
-    sets, drawn = _sets(opened)
+    sets, drawn = sets_of(opened)
     return sets, text, of, drawn
 
 
@@ -124,7 +131,7 @@ def _take_away(opened: OpenRun) -> None:
     st.caption(f"For R, Stata and other programs: {USUAL} sets of rows, whose spread is the noise, and {PROGRAM}, which combines results.")
     if st.button("Draw sets of rows", icon=":material/dynamic_feed:", key="draw_sets"):
         with st.spinner("Writing the sets …"):
-            st.session_state[_SETS] = opened.run.id, zipped(_sets(opened)[0], USUAL)
+            st.session_state[_SETS] = opened.run.id, zipped(sets_of(opened)[0], USUAL)
     run, content = st.session_state.get(_SETS, ("", b""))
     if run == opened.run.id:
         file = f"{file_stem(opened.release.spec.name)}-sets.zip"
