@@ -26,7 +26,7 @@ from benchmarks import record
 ONE = """
 import sys, json, time, hashlib, atexit
 from pathlib import Path
-target, seconds, times, seed, found, report = json.loads(sys.argv[1])
+target, seconds, times, seed, found, new, report = json.loads(sys.argv[1])
 sys.argv[1:] = []
 import atheris
 with atheris.instrument_imports(include=["dpsynth_core"]):
@@ -53,13 +53,14 @@ options += ["-max_total_time=%d" % seconds] if seconds else []
 options += ["-runs=%d" % times, "-artifact_prefix=" + found + "/" + target + "-"]
 Path(found).mkdir(parents=True, exist_ok=True)
 atexit.register(kept)
-atheris.Setup([sys.argv[0], *options, sys.argv[0] + ".new", str(corpus)], one)
+atheris.Setup([sys.argv[0], *options, new, str(corpus)], one)
 atheris.Fuzz()
 """
 
 
 def main() -> int:
-    parser = record.parser(__doc__, times=10**9, seconds=60, seed=0, found=Path(tempfile.gettempdir()) / "fuzz-found")
+    temporary = Path(tempfile.gettempdir())
+    parser = record.parser(__doc__, times=10**9, seconds=60, seed=0, found=temporary / "fuzz-found", reached=temporary / "fuzz-reached")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="default: all, one after the other")
     options = parser.parse_args()
     if subprocess.run([sys.executable, "-c", "import atheris"], capture_output=True, check=False).returncode:
@@ -69,7 +70,7 @@ def main() -> int:
     place, rows = options.results / "fuzz", []
     runs = record.earlier(place)
     for target in options.targets or TARGETS:
-        run = fuzzed(target, options.seconds, options.times, options.seed, options.found)
+        run = fuzzed(target, options.seconds, options.times, options.seed, options.found, options.reached / target)
         runs = record.instead(runs, run, "target", "seed")  # beside what other seeds came to
         rows = [_row(name, [one for one in runs if one["target"] == name]) for name in dict.fromkeys(one["target"] for one in runs)]
         record.write(place, runs, record.table(("reader", "tries", "seconds", "broken promises"), rows))
@@ -82,25 +83,25 @@ def _row(target: str, runs: list[dict[str, Any]]) -> list[object]:
     return [target, f"{sum(run['tries'] for run in runs):,}", sum(run["seconds"] for run in runs), "; ".join(wrong) or "none"]
 
 
-def fuzzed(target: str, seconds: int, times: int, seed: int, found: Path) -> dict[str, object]:
+def fuzzed(target: str, seconds: int, times: int, seed: int, found: Path, reached: Path) -> dict[str, object]:
     """What processes that fuzz it came to: one after the other, where a library in C ends them."""
     began, count, died, broken = time.monotonic(), 0, 0, list[str]()
     while not broken and count < times and (left := seconds - (time.monotonic() - began)) > 1:
-        tries, broken, code = _process(target, int(left), times - count, seed + died, found)
+        tries, broken, code = _process(target, int(left), times - count, seed + died, found, reached)
         count, died = count + tries, died + bool(code)
     seconds = round(time.monotonic() - began)
     return {"target": target, "tries": count, "seconds": seconds, "died": died, "seed": seed, **record.machine(), "wrong": broken}
 
 
-def _process(target: str, seconds: int, times: int, seed: int, found: Path) -> tuple[int, list[str], int]:
+def _process(target: str, seconds: int, times: int, seed: int, found: Path, reached: Path) -> tuple[int, list[str], int]:
     """Tries, broken promises, and the code with which it ended."""
     from tests.hostile import targets
 
     with tempfile.TemporaryDirectory() as folder:
         program, report = Path(folder, "one.py"), Path(folder, "report.json")
         program.write_text(ONE)
-        Path(folder, "one.py.new").mkdir()
-        asked = json.dumps([target, seconds, times, seed, str(found), str(report)])
+        reached.mkdir(parents=True, exist_ok=True)
+        asked = json.dumps([target, seconds, times, seed, str(found), str(reached), str(report)])
         paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
         ended = subprocess.run(
             [sys.executable, str(program), asked],
