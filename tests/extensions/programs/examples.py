@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyreadstat
 
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.planning.spec import Spec
-from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import declared_domain
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
+from tests.additions import added
 from tests.bundle import pack
 from tests.bundle.bundles import DOMAIN, files, spec
 from tests.homes import MOST, PEOPLE, tables
@@ -44,47 +42,17 @@ MORE_KINDS: list[dict[str, Any]] = [
 
 
 def people() -> bytes:
-    return _packed(spec())
+    return packed(spec())
 
 
 def kinds() -> bytes:
     domain = DOMAIN | {"attributes": [*DOMAIN["attributes"], *MORE_KINDS]}
     more = {"domain": domain, "workload": {"kind": "all", "k": 1}, "mechanism": {"name": "independent"}}
-    return _packed(spec(data={"kind": "standin", "standin": {"rows": 300}}, **more))
+    return packed(spec(data={"kind": "standin", "standin": {"rows": 300}}, **more))
 
 
 def several() -> bytes:
-    return _packed(spec(output={"rows": 200, "tables": 3}, workload={"kind": "all", "k": 1}, mechanism={"name": "independent"}))
-
-
-def survey() -> bytes:
-    """Of a file of SPSS, as its labels describe it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = survey_file(Path(folder))
-        form = default_format(path)
-        domain = declared_domain(path, form)
-        return _packed(Spec.from_json(usual(form.section(path), domain, k=1, epsilon=8.0, mechanism="independent", output={"rows": 300})))
-
-
-def survey_file(folder: Path) -> Path:
-    """A file of SPSS with labels and user-missing codes: single codes, a range of codes, and texts."""
-    rng = np.random.default_rng(5)
-    answers: dict[str, list[Any]] = {"trust": [1.0, 2.0, 3.0, 8.0, 9.0, np.nan], "party": [1.0, 2.0, 95.0, 96.0, 97.0, 98.0]}
-    answers["word"] = ["yes", "no", "ref", "dk", ""]
-    path = folder / "survey.sav"
-    pyreadstat.write_sav(
-        pd.DataFrame({name: rng.choice(np.array(values, dtype=object), 500) for name, values in answers.items()}).infer_objects(),
-        str(path),
-        column_labels={"trust": "How far do you trust \"them\"?"},
-        variable_value_labels={
-            "trust": {1.0: "not at all", 2.0: "a little", 3.0: "fully", 8.0: "don't know", 9.0: "refused"},
-            "party": {1.0: "Left", 2.0: "Right", 95.0: "none", 96.0: "refused", 97.0: "abroad", 98.0: "unknown"},
-            "word": {"yes": "Yes", "no": "No", "ref": "refused", "dk": "don't know"},
-        },
-        variable_measure={"trust": "ordinal", "party": "nominal", "word": "nominal"},
-        missing_ranges={"trust": [8.0, 9.0], "party": [{"lo": 95.0, "hi": 98.0}], "word": ["ref", "dk"]},
-    )
-    return path
+    return packed(spec(output={"rows": 200, "tables": 3}, workload={"kind": "all", "k": 1}, mechanism={"name": "independent"}))
 
 
 def weights() -> bytes:
@@ -95,14 +63,14 @@ def weights() -> bytes:
         path = Path(folder) / "people.csv"
         table.to_csv(path, index=False)
         budget = {"budget": BUDGET | {"certificate": 0.05, "weighted": 0.1}, "mechanism": "independent", "weight": {"column": "w"}}
-        return _packed(Spec.from_json(usual({"kind": "csv", "path": str(path)}, WEIGHED.to_json(), **budget)))
+        return packed(Spec.from_json(usual({"kind": "csv", "path": str(path)}, WEIGHED.to_json(), **budget)))
 
 
 def linked() -> bytes:
     homes, members = Domain.from_json({"region": 2}), Domain.from_json(PEOPLE)
     with tempfile.TemporaryDirectory() as folder:
         paths = tables(Path(folder))
-        return _packed(
+        return packed(
             Spec.from_json({
                 "population": "trial", "data": {"path": str(paths[0])}, "domain": homes.to_json(),
                 "members": {"path": str(paths[1]), "domain": PEOPLE}, "unit": {"person_column": "id", "max_rows_per_person": MOST},
@@ -111,7 +79,7 @@ def linked() -> bytes:
         )
 
 
-EXAMPLES: dict[str, Callable[[], bytes]] = {one.__name__: one for one in (people, kinds, several, survey, weights, linked)}
+EXAMPLES: dict[str, Callable[[], bytes]] = {one.__name__: one for one in (people, kinds, several, weights, linked)}
 
 
 @cache
@@ -125,5 +93,10 @@ def stated_domain(content: bytes) -> dict[str, Any]:
     return dict(json.loads(files(content)["spec.json"])["domain"])
 
 
-def _packed(of: Spec) -> bytes:
+def packed(of: Spec) -> bytes:
+    """The bundle of a release of this spec."""
     return pack.pack(run(of))
+
+
+for module in added("programs.examples"):
+    EXAMPLES |= module.EXAMPLES

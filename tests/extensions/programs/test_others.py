@@ -17,14 +17,10 @@ from dpsynth_core.extensions.programs.layout import tables, values
 from dpsynth_core.extensions.programs.statements import MOST_CELLS, statements
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.program_names import program_names
-from dpsynth_core.sources.default_format import default_format
-from dpsynth_core.sources.files import declared_domain
-from dpsynth_core.vocabulary.domain import Domain
 from tests.bundle import pack
 from tests.bundle.bundles import files, run, spec
-from tests.extensions.programs.examples import EXAMPLES, bundle, survey_file
+from tests.extensions.programs.examples import EXAMPLES, bundle
 from tests.extensions.programs.rscript import run_pspp
-from tests.row_files import row_file
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
@@ -68,30 +64,6 @@ MISSING = {
     "party": [{"lo": 95.0, "hi": 98.0}],
     "word": [{"lo": "ref", "hi": "ref"}, {"lo": "dk", "hi": "dk"}],
 }
-
-
-def test_stata_and_sas_have_codes_of_their_own_for_user_missing_answers() -> None:
-    held = files(bundle("survey"))
-    stata, sas = held["analysis.do"].decode(), held["rows.sas"].decode()
-    for code, raw, label in ((".a", "8", '"don" + char(39) + "t know"'), (".b", "9", '"refused"')):
-        assert f"replace trust = {code} if real(dp_raw1) == {raw}\n" in stata
-        assert f'mata: st_vlmodify("trust", {code}, {label})\n' in stata
-    assert "  if trust = 8 then trust = .A;\n  if trust = 9 then trust = .B;\n" in sas
-    assert "    .B = 'refused'\n" in sas
-
-
-def test_user_missing_codes_survive_from_a_file_of_spss_to_the_next(tmp_path: Path) -> None:
-    release = dps.open(bundle("survey")).made
-    content = row_file("sav", release.table, release.domain)
-    (tmp_path / "rows.sav").write_bytes(content)
-    _, before = pyreadstat.read_sav(survey_file(tmp_path), user_missing=True)
-    frame, after = pyreadstat.read_sav(tmp_path / "rows.sav", user_missing=True)
-    assert after.missing_ranges == before.missing_ranges == MISSING
-    assert after.variable_value_labels == before.variable_value_labels
-    assert (frame["trust"] == 9.0).sum() == (pd.to_numeric(pd.Series(release.table["trust"].to_pylist())) == 9).sum() > 0
-    again = Domain.from_json(declared_domain(tmp_path / "rows.sav", default_format(tmp_path / "rows.sav")))
-    expected = [("8", "9"), ("95", "96", "97", "98"), ("ref", "dk")]
-    assert [one.user_missing for one in again] == [one.user_missing for one in release.domain] == expected
 
 
 def read(dtype: str) -> Callable[[Any], object]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyreadstat
 import pytest
 
 import dpsynth_core as dps
@@ -139,28 +138,6 @@ def test_rows_have_their_types_labels_and_levels_in_order(tmp_path: Path) -> Non
     assert said["age"]["class"] == ["numeric"]
     assert said['pay <&"']["label"] == ["Pay,\x07 <b>"]
     assert said["person"]["class"] == ["character"]
-
-
-@pytest.mark.slow
-def test_user_missing_codes_are_levels_that_can_be_left_out_and_survive_in_haven(tmp_path: Path) -> None:
-    place = unpacked("survey", tmp_path)
-    code = """
-    source("analysis.R")
-    answers <- without_user_missing(rows$trust)
-    cat("\n=>", attr(rows$trust, "user_missing"), is.ordered(answers), levels(answers), sum(is.na(answers)), sep = "|")
-    haven::write_sav(labelled(1), "rows.sav")
-    """
-    said = run_r(code, place).split("\n=>|")[1].split("|")
-    rows = pd.read_csv(place / "synthetic.csv", dtype=str, keep_default_na=False)
-    missing = rows["trust"].isin(["8", "9", ""]).sum()
-    assert said == ["don't know", "refused", "TRUE", "not at all", "a little", "fully", str(missing)]
-    frame, meta = pyreadstat.read_sav(place / "rows.sav", user_missing=True)
-    assert meta.missing_ranges["trust"] == [{"lo": 8.0, "hi": 8.0}, {"lo": 9.0, "hi": 9.0}]
-    assert meta.missing_ranges["party"] == [{"lo": 95.0, "hi": 98.0}]
-    assert meta.missing_ranges["word"] == [{"lo": "ref", "hi": "ref"}, {"lo": "dk", "hi": "dk"}]
-    assert meta.variable_value_labels["trust"][9.0] == "refused"
-    assert meta.column_names_to_labels["trust"] == 'How far do you trust "them"?'
-    assert frame["trust"].value_counts().to_dict() == pd.to_numeric(rows["trust"]).value_counts().to_dict()
 
 
 @pytest.mark.slow
