@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ STATED = {
         "Of {damaged} copies of a short ledger, {damaged with a checkpoint} of them with a checkpoint,",
         "all {triggers} from which a trigger was dropped were refused.",
         "{found later} times a charge was taken although `ledger check` found damage",
+        "Behind 100,000 entries a charge took {charge on SQLite} ms by the clock, with PostgreSQL {charge on PostgreSQL} ms",
     ),
     "docs/office.md": (
         "at most {office 95} s, the slowest {office worst} s, and none failed.",
@@ -72,6 +74,8 @@ def recorded() -> dict[str, str]:
     for office, pages in (("office", record("office")["nineteen"]), ("long office", record("office_long_ledger")["nineteen"])):
         texts |= {f"{office} {name}": f"{pages['every page'][at]:g}" for name, at in (("95", "95 %"), ("worst", "at worst"))}
         texts[f"{office} ledger"] = f"{pages['ledger']['median']:g}"
+    for run in record("long_ledger"):
+        texts[f"charge on {run['engine']}"] = f"{statistics.median(run['ms']['charge']['wall']):.1f}"
     return texts
 
 
