@@ -47,7 +47,7 @@ def one(content):
         wrong[problem.partition(":")[0]] = problem + " (" + name + ")"
     if count % 50 == 0 or problem:
         kept()
-corpus = targets.CORPUS / target
+corpus = targets.CORPUS[target]
 options = ["-seed=%d" % (seed or 1), "-max_len=65536", "-rss_limit_mb=2048", "-timeout=60", "-detect_leaks=0", "-verbosity=0"]
 options += ["-max_total_time=%d" % seconds] if seconds else []
 options += ["-runs=%d" % times, "-artifact_prefix=" + found + "/" + target + "-"]

@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from dpsynth_core.bundle import unpack, verify
 from dpsynth_core.claims.criteria.registry import read_criteria
+from dpsynth_core.extensions import BUILT_IN
 from dpsynth_core.foundation import confinement
 from dpsynth_core.foundation.documents import decoded, parse_json
 from dpsynth_core.foundation.errors import InputError
@@ -27,10 +28,12 @@ from dpsynth_core.sources.files import FileTable
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.codebook import parse_domain, pasted_domain
 from dpsynth_core.vocabulary.domain import Domain
-from tests.additions import listed
+from tests.additions import EXTENSIONS, listed
 from tests.bundle.bundles import repacked
 
-CORPUS = Path(__file__).parent / "corpus"
+_PLACES = (Path(__file__).parent / "corpus", *(EXTENSIONS / name / "hostile" / "corpus" for name in BUILT_IN))
+CORPUS = {folder.name: folder for place in _PLACES if place.exists() for folder in place.iterdir()}
+"""By reader the folder of the files that fuzzing begins with."""
 TABLES = (".csv", ".csv.gz", ".csv.zst", ".jsonl", ".parquet", ".feather", *listed("TABLES"))
 LEAST_SECONDS, SECONDS_PER_MB = 2.0, 10.0
 """Of this process's processor time; what works in another one has limits of its own."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hostile.targets import CORPUS, TARGETS, broken
 
-FILES = sorted(path for path in CORPUS.rglob("*") if path.is_file())
+FILES = sorted(path for folder in CORPUS.values() for path in folder.rglob("*") if path.is_file())
 MOST_BYTES = 300_000
 
 
