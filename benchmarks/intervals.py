@@ -18,13 +18,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from benchmarks import record
 from benchmarks.table import released, spec
+from dpsynth_core.extensions.intervals import widths
 from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST
 from dpsynth_core.extensions.intervals.estimates import Estimated, Prepared, prepared
 from dpsynth_core.extensions.intervals.explained import explained
@@ -213,12 +216,45 @@ def lines(kept: Mapping[str, Any]) -> Iterator[str]:
               "width: table, population", "off by more than 3, %", "seconds: run, model, sets")
     yield from record.table([*KEYS, *titles], rows)
     yield ""
+    pooled = list(dict.fromkeys(setting[1:] for setting in settings))
+    of = [[run for run in kept["runs"] if tuple(run[key] for key in KEYS[1:]) == setting] for setting in pooled]
+    yield from record.table([*KEYS[1:], *titles], [[*setting, *_figures(runs)] for setting, runs in zip(pooled, of, strict=True)])
+    yield ""
     every = [one for run in kept["runs"] for one in run["results"]]
     by_r2 = []
     for low, high in ((0.999, 2.0), (HOLDS, 0.999), (0.95, HOLDS), (0.9, 0.95), (LEAST, 0.9), (-1.0, LEAST)):
         some = [one for one in every if low <= one["r2"] < high]
         by_r2.append([f"{max(low, 0):g} to {min(high, 1):g}", len(some), *(_percent([one["holds"][k] for one in some]) for k in (0, 1))])
     yield from record.table(("R2", "results", "table, %", "population, %"), by_r2)
+    if forecasts := list(_forecasts(kept["runs"])):
+        yield ""
+        near = f"width within a factor of {widths.WITHIN:g} of its forecast, %"
+        yield from record.table(("population", "kind", "results", near, "width by forecast, median"), forecasts)
+
+
+def _forecasts(runs: list[dict[str, Any]]) -> Iterator[list[object]]:
+    """For each population and kind of analysis: results of tables that were measured first, how many of their widths were forecast within
+    `widths.WITHIN`, and the median of width by forecast."""
+    found: dict[tuple[str, str], list[float]] = {}
+    planned = cache(_planned)
+    for run in (run for run in runs if run["tables"] == FIRST):
+        plan = planned(run["population"], run["mechanism"], run["epsilon"])
+        stated, noise = widths.forecast(plan, run["people"]), widths.noise(plan)
+        left = iter(run["results"])
+        for analysis, one in zip(_of(run["population"])[4], stated, strict=True):
+            kind, _ = widths.kind_and_size(plan, one.analysis, run["people"], *noise)
+            some = [result for result in islice(left, len(analysis.names)) if result["r2"] >= HOLDS]
+            found.setdefault((run["population"], kind), []).extend(result["width"][1] / one.width for result in some)
+    for (population, kind), ratios in sorted(found.items()):
+        near = [max(one, 1 / one) <= widths.WITHIN for one in ratios]
+        yield [population, kind, len(ratios), _percent(near), f"{np.median(ratios):.2f}" if ratios else "-"]
+
+
+def _planned(name: str, mechanism: str, epsilon: float) -> Plan:
+    """The plan of a release whose analyses are measured first."""
+    population, domain, _, _, asked, _ = _of(name)
+    stated = {"workload": _workload(FIRST, asked), "domain_origin": "public", "extensions": {SETTING: list(population.analyses)}}
+    return Plan.of(spec({"kind": "demo"}, domain, mechanism, {"epsilon": epsilon}, **stated))
 
 
 def _figures(runs: list[dict[str, Any]]) -> list[object]:
@@ -227,10 +263,21 @@ def _figures(runs: list[dict[str, Any]]) -> list[object]:
     pair: Callable[[str], str] = lambda key: ", ".join(_percent([one[key][k] for one in some]) for k in (0, 1))  # noqa: E731
     widths = ", ".join(f"{np.median([one['width'][k] for one in some]):.2f}" for k in (0, 1)) if some else "-"
     seconds = ", ".join(f"{np.median([run['seconds'][key] for run in runs]):.1f}" for key in ("run", "model", "drawing"))
-    holds = [_percent([one["holds"][k] for one in some]) for k in (0, 1)]
+    holds = [_held(runs, k) for k in (0, 1)]
     off = _percent([one["off"] > 3 for one in some])
     return [len(runs), _percent([one["r2"] >= HOLDS for one in every]), len(some), *holds, _percent([one["plain"] for one in some]),
             pair("naive"), widths, off, seconds]
+
+
+def _held(runs: list[dict[str, Any]], k: int) -> str:
+    """The share of intervals that held, ± half its own 95 % interval. Releases are independent, results within one are not."""
+    counts = [[bool(one["holds"][k]) for one in run["results"] if one["r2"] >= HOLDS] for run in runs]
+    held, of = (np.array([part(one) for one in counts], dtype=np.float64) for part in (sum, len))
+    if len(runs) < 2 or of.sum() == 0:
+        return _percent([one for run in counts for one in run])
+    share = held.sum() / of.sum()
+    error = np.sqrt(((held - share * of) ** 2).sum() * len(runs) / (len(runs) - 1)) / of.sum()
+    return f"{100 * share:.1f} ± {100 * float(student.ppf(0.975, len(runs) - 1)) * error:.1f}"
 
 
 def _percent(held: list[bool]) -> str:
