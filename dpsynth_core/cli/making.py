@@ -20,7 +20,7 @@ from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.cli.options import PRIVATE_NOTES, check_writable
 from dpsynth_core.cli.terminal import print_message
-from dpsynth_core.foundation import interrupts
+from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
@@ -90,7 +90,8 @@ def release(
         check_formats(plan, formats)
         spool.check_room(plan, out, "--out")
         lines = _notes(plan, assumed, unstated, shown_here)
-        for sentence in (*sentences(plan), *precision.models_sentences(plan)):
+        added = (sentence for path in extension.forecasts(plan.spec.extensions) for sentence in extension.load(path)(plan))
+        for sentence in (*sentences(plan), *precision.models_sentences(plan), *added):
             print_message(sentence)
         if len(plan.workload.cliques) >= proposals.MANY_TABLES:
             print_message(f"note: {proposals.sentence(proposals.cost(plan.workload, plan.mechanism, plan.shares, plan.unit))}")

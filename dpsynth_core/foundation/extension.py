@@ -395,6 +395,8 @@ class Extension:
         settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
         tables: Import path of a function that takes the spec's section `extensions` and the domain, and returns the tables that such a
             release measures before any others (`Workload.first`). "" if the extension asks for none.
+        forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,
+            which prints them before the charge. "" if there are none.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
@@ -423,6 +425,7 @@ class Extension:
     names: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting | Texts, ...] = ()
     tables: str = ""
+    forecasts: str = ""
     row_files: str = ""
     row_names: str = ""
     parts: tuple[tuple[str, str], ...] = ()
@@ -518,6 +521,11 @@ def tables(stated: Stated) -> tuple[str, ...]:
         stated: The spec's section `extensions`.
     """
     return tuple(one.tables for one in asked(stated) if one.tables)
+
+
+def forecasts(stated: Stated) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that return sentences about a plan before the charge."""
+    return tuple(one.forecasts for one in asked(stated) if one.forecasts)
 
 
 def is_row_file(name: str) -> bool:

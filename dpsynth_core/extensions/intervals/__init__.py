@@ -10,6 +10,7 @@ EXTENSION = Extension(
         ("samples", f"{_HERE}.interface:samples"),
         ("analyse", f"{_HERE}.interface:analyse"),
         ("pool", f"{_HERE}.interface:pool"),
+        ("interval_widths", f"{_HERE}.interface:interval_widths"),
     ),
     settings=(
         Setting(
@@ -29,8 +30,10 @@ EXTENSION = Extension(
         ),
     ),
     tables=f"{_HERE}.named:tables",
+    forecasts=f"{_HERE}.widths:sentences",
     views=(
         ("workload", f"{_HERE}.naming_view:on_workload"),
+        ("budget", f"{_HERE}.naming_view:on_budget"),
         ("results", f"{_HERE}.naming_view:on_results"),
         ("downloads", f"{_HERE}.view:on_downloads"),
     ),

@@ -9,12 +9,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.intervals import analysing
+from dpsynth_core.extensions.intervals import analysing, widths
 from dpsynth_core.extensions.intervals.analysing import Analysed
 from dpsynth_core.extensions.intervals.pooling import POPULATION, Pooled, pool
 from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.extensions.intervals.sets import FEWEST, MOST, USUAL, Sets
+from dpsynth_core.extensions.intervals.widths import Width
 from dpsynth_core.interface.given_values import whole_number
+from dpsynth_core.interface.plan import Plan
 from dpsynth_core.interface.release import Release
 from dpsynth_core.release.rows import as_table
 
@@ -96,6 +98,31 @@ def analyse(release: Release, analysis: str, of: str = POPULATION, m: int = USUA
     return analysing.analyse(sets, analysis, of, [held[k] for k in range(1, m + 1)])
 
 
+def interval_widths(plan: Plan, people: float) -> tuple[Width, ...]:
+    """Forecast how wide the intervals of a plan's named analyses will be. No table is opened, and nothing is charged.
+
+    Args:
+        plan: A plan with ``analysis=...``.
+        people: The approximate number of people.
+
+    Returns:
+        For each analysis, the ``width`` of its intervals divided by that of ordinary intervals of the confidential table,
+        which have no noise, with a likely range from ``low`` to ``high``.
+
+    Raises:
+        InputError: If the plan cannot have named analyses, or ``people`` is no number of people.
+
+    Examples:
+        >>> import dpsynth_core as dps
+        >>> columns = {"sex": ["female", "male"], "age": (16, 95)}
+        >>> plan = dps.plan("demo", columns, epsilon=1, tables=2, analysis='difference(age, sex == "male")')
+        >>> few, many = (dps.interval_widths(plan, people)[0] for people in (1000, 100_000))
+        >>> 1 < many.width < few.width
+        True
+    """
+    return widths.forecast(plan.sealed, people)
+
+
 def _sets_of(release: Release) -> Sets:
     """Return the sets of a release by its published seed, kept as long as the release."""
     if release not in _sets:
@@ -103,4 +130,4 @@ def _sets_of(release: Release) -> Sets:
     return _sets[release]
 
 
-__all__ = ["Analysed", "Pooled", "analyse", "pool", "samples"]
+__all__ = ["Analysed", "Pooled", "Width", "analyse", "interval_widths", "pool", "samples"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core.extensions.intervals import named, view
+from dpsynth_core.extensions.intervals import named, view, widths
 from dpsynth_core.extensions.intervals.analysing import Analysed, analyse
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
 from dpsynth_core.extensions.intervals.refitting import check
@@ -90,6 +90,36 @@ def _store(draft: Draft, lines: list[str]) -> None:
         stated[named.SETTING] = texts
     if stated:
         draft["extensions"] = stated
+
+
+def on_budget(project: Current) -> None:
+    """Draw how wide the intervals of named analyses will be with this budget, where the number of people is known.
+
+    Args:
+        project: The open project.
+    """
+    if not named.texts(project.draft.get("extensions", {})):
+        return
+    people = document.people(project.draft)
+    with st.expander("Expected intervals of named analyses", icon=":material/straighten:", key="expected_intervals"):
+        if not people:
+            st.caption("State the approximate number of people on the page Data to see how wide these intervals will be.")
+            return
+        try:
+            found = widths.forecast(document.plan(project.draft, project.name), people)
+        except InputError as error:
+            st.caption(_said(error))
+            return
+        lines = {
+            "analysis": [one.analysis for one in found],
+            "width": [f"{one.width:.1f}" for one in found],
+            "likely": [f"{one.low:.1f} to {one.high:.1f}" for one in found],
+        }
+        st.dataframe(lines, hide_index=True, placeholder="", alt="Expected widths of intervals")
+        st.caption(
+            "Width 1 is an ordinary interval of your table, without noise. The likely range held four of five times in trials or more. "
+            f"There, {widths.PASSED:.0%} of the results of named analyses passed."
+        )
 
 
 def on_results(opened: OpenRun) -> None:

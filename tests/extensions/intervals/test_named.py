@@ -122,7 +122,8 @@ def test_the_command_line_takes_several_and_the_bundle_is_consistent(
     assert cli.main(command) == 0
     document = json.loads(Path("out/release.json").read_text())
     assert document["spec"]["extensions"] == {"analysis": texts}
-    capsys.readouterr()
+    said = capsys.readouterr().err
+    assert all(f"{text}: intervals will be about" in said for text in texts)
     assert cli.main(["verify", "out/release.zip"]) == 0
     release = dps.open("out/release.zip")
     assert np.all([one.state == "holds" for text in texts for one in dps.analyse(release, text, m=3).results])

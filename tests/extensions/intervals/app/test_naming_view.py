@@ -73,6 +73,17 @@ def test_examples_are_analyses_of_the_domain() -> None:
     assert "mean(age | sex == \"female\")" in stored(place)["extensions"]["analysis"]
 
 
+def test_budget_shows_how_wide_the_intervals_will_be() -> None:
+    place = project(mechanism=AIM, extensions={"analysis": NAMED})
+    table = next(one.value for one in open_page("budget", place).dataframe if "width" in one.value)
+    assert list(table["analysis"]) == NAMED
+    assert all(float(width) > 1 for width in table["width"])
+    unknown = draft(mechanism=AIM, extensions={"analysis": NAMED})
+    unknown["wizard"]["people"] = None
+    assert "State the approximate number of people" in words(open_page("budget", project(**unknown)))
+    assert not [one for one in open_page("budget", project()).expander if one.label.startswith("Expected intervals")]
+
+
 def test_results_have_a_light_for_each_named_analysis() -> None:
     fields: dict[str, Any] = {"extensions": {"analysis": NAMED}, "output": {"rows": 2000, "seed": None}}
     place = project(mechanism=AIM, **fields)
