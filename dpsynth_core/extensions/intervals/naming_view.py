@@ -146,10 +146,10 @@ def on_results(opened: OpenRun) -> None:
         run, found = st.session_state.get(_FOUND, ("", {}))
         if run != opened.run.id:
             st.caption(f"{len(texts)} named. Their intervals take a few times as long as the run took, and cost no budget.")
-            if not st.button("Compute the intervals", icon=":material/calculate:", key="compute_named"):
-                return
-            found = _results(opened, texts)
-            st.session_state[_FOUND] = opened.run.id, found
+            if st.button("Compute the intervals", icon=":material/calculate:", key="compute_named"):
+                st.session_state[_FOUND] = opened.run.id, _results(opened, texts)
+                st.rerun()  # without the button
+            return
         _lights(found)
 
 

@@ -91,6 +91,7 @@ def test_results_have_a_light_for_each_named_analysis() -> None:
     app = open_page("results", place).button(key="compute_named").click().run()
     assert not app.exception
     assert words(app).count("passes") == 2
+    assert not [one for one in app.button if one.key == "compute_named"]
     table = app.dataframe[-1].value
     assert list(table["analysis"]) == [NAMED[0], NAMED[1], NAMED[1]]
     assert (table["from"] < table["estimate"]).all()
