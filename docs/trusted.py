@@ -155,6 +155,10 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "converters too": (
         "extensions/survey_files/*_file.py",
     ),
+    "The comparison of noise with what was charged, trusted where a release asks for it. "
+    "`tests/extensions/noise_check` tries to break it": (
+        "extensions/noise_check/operations.py", "extensions/noise_check/asking.py",
+    ),
     "Operations of the research extension, trusted where a release uses them. `tests/extensions/research` tries to break them": (
         *(f"extensions/research/{part}" for part in ("privacy/**/*.py", "oracles/**/*.py", "vocabulary/**/*.py", "operations.py")),
         "vocabulary/occupied.py",

@@ -7,6 +7,7 @@ add an operation to the kernel. Packages of others add mechanisms and exporters 
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -65,6 +66,7 @@ class Setting:
         help: What it asks for, for people.
         least, most: Bounds of its value.
         check: Import path of a function that takes the plan, and raises InputError if it cannot have the feature.
+        delta: Part of the spec's delta that the feature costs.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Setting:
     least: int
     most: int
     check: str
+    delta: float = 0.0
 
     def read(self, value: object) -> int:
         """Return the value.
@@ -397,6 +400,8 @@ class Extension:
             release measures before any others (`Workload.first`). "" if the extension asks for none.
         forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,
             which prints them before the charge. "" if there are none.
+        question: Import path of a function that asks the kernel a question between mechanism and claims. It takes the plan, the kernel, and
+            the answers that this process drew before, which are none where a run goes on. "" if the extension asks nothing.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
@@ -426,6 +431,7 @@ class Extension:
     settings: tuple[Setting | Texts, ...] = ()
     tables: str = ""
     forecasts: str = ""
+    question: str = ""
     row_files: str = ""
     row_names: str = ""
     parts: tuple[tuple[str, str], ...] = ()
@@ -526,6 +532,24 @@ def tables(stated: Stated) -> tuple[str, ...]:
 def forecasts(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that return sentences about a plan before the charge."""
     return tuple(one.forecasts for one in asked(stated) if one.forecasts)
+
+
+def own_delta(stated: Stated) -> float:
+    """Return the delta that the features cost which a spec asks for.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return math.fsum(setting.delta for name, setting in settings().items() if name in stated and isinstance(setting, Setting))
+
+
+def questions(stated: Stated) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that ask the kernel a question between mechanism and claims.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return tuple(one.question for one in asked(stated) if one.question)
 
 
 def is_row_file(name: str) -> bool:

@@ -120,7 +120,11 @@ def budgeted(
             than `MIN_MECHANISM`.
     """
     check_budget(budget.epsilon, budget.delta)
-    delta = budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
+    delta = extension.own_delta((document or {}).get("extensions") or {})
+    if delta and delta > budget.delta / 2:
+        problem = f"features that the spec asks for cost {delta:g}, more than half of it"
+        raise InputError("budget.delta", problem, "leave them out, or choose a larger delta")
+    delta += budget.delta / 2 if isinstance(mechanism, Learner) and mechanism.needs_delta() else 0.0
     aside = set_aside(mechanism, budget, document or {})
     if unknown:
         from dpsynth_core.mechanisms.discovery import learning  # loaded for values to be learnt alone

@@ -398,7 +398,8 @@ class Spec(Part):
     @property
     def claims(self) -> dict[str, Any]:
         """The parts of the document that claims are about, by name; claims find here what they are to measure."""
-        return {"criteria": self.criteria, "models": self.models, "members": self.members, "domain": self.domain, "weight": self.weight}
+        named = ("criteria", "models", "members", "domain", "weight", "extensions")
+        return {name: getattr(self, name) for name in named}
 
     def digest(self) -> str:
         """Return the SHA-256 of the published document as hexadecimal digits, which a reader of the release can check."""

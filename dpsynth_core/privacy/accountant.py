@@ -94,9 +94,9 @@ class _Gdp(Accountant):
         """Return the exact rho of an operation under GDP.
 
         Raises:
-            ValueError: The event has a delta of its own and is not Gaussian noise (`events`).
+            ValueError: The event has a delta of its own, costs rho and is not Gaussian noise (`events`).
         """
-        if delta_of(event) and not isinstance(event, Gaussian):
+        if delta_of(event) and event.cost and not isinstance(event, Gaussian):
             raise ValueError(f"a {type(event).__name__} is not accounted under GDP")
         return super().cost(event)
 

@@ -360,6 +360,9 @@ def carry_out(
         if final.known is not None:
             from_mechanism = (final.released.measurements, finished.selections, finished.considered)
             stated_bounds = bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=codes is not None)
+    for ask in map(extension.load, extension.questions(plan.spec.extensions)):
+        with suppress(AnswersEnd):  # the replayed run was interrupted here
+            ask(plan, kernel, () if given[0] else tuple(answers))
     for claim in CLAIMS:
         claims[claim.name] = _measured(claim, plan, kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -144,18 +144,29 @@ def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     Returns:
         The marginals; None if the table is gone, which is also shown, and before the look is confirmed.
     """
+    return shown_counts(opened, lambda: curator.truth(opened.run.spec, cliques))
+
+
+def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first") -> Truth | None:
+    """Return exact counts of a run's table, and record that the curator saw them (`truth_for`).
+
+    Args:
+        opened: The open run.
+        count: Reads the table; it may raise InputError.
+        name: Name of the button that confirms the first look, which is different in each part of a page.
+    """
     frame.zone_badge(Zone.CURATOR)
     if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):
         st.warning(curator.FIRST_LOOK, icon=":material/visibility_lock:")
         take = refusals.stored(partial(curator.note, "truth", opened.run.project))
-        st.button("Show them", key=f"first_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
+        st.button("Show them", key=f"{name}_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
         return None
     st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:
         if not opened.release.spec.data.simulated:
             curator.note("truth", opened.run.project)
         with st.spinner("Counting in the private table …"):
-            return curator.truth(opened.run.spec, cliques)
+            return count()
     except InputError as error:
         frame.refused(error)
         return None

@@ -88,3 +88,18 @@ def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)
+
+
+def kernel_counts(spec: Spec, domain: Domain, cliques: Collection[Clique]) -> Truth:
+    """Return the exact marginals of a run's table as the kernel counts them, with values that were moved into a cell.
+
+    Args:
+        spec: The run's spec, with the path of its table.
+        domain: The domain that was released, which has learnt values.
+        cliques: The columns of each marginal.
+
+    Raises:
+        InputError: The table is gone.
+    """
+    counts = true_counts(synthesis.open_source(replace(synthesis.plan(spec), domain=domain)), cliques)
+    return Zoned(counts.zone, counts.value)

@@ -1,0 +1,46 @@
+"""The size of the noise on Results: nothing is read until the curator asks, and asking counts as a look."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dpsynth_core.extensions.noise_check.view import HELP, SWITCH, TITLE
+from dpsynth_core.store import recorded_views
+from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.web.shell import curator
+from tests.app.demo_project import finished_run, hostile_project, open_page, project, words
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
+
+
+def test_the_ratio_is_shown_when_it_is_asked_for() -> None:
+    place = project()
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    assert "times what was paid for" not in words(app)
+    (switch,) = [one for one in app.toggle if one.label == SWITCH]
+    assert switch.help == HELP
+    app = switch.set_value(True).run()
+    found = re.search(r"The noise is (\d\.\d\d) times what was paid for, in [\d,]+ noisy counts", words(app))
+    assert found
+    assert 0.5 < float(found[1]) < 1.5
+    assert TITLE in [one.label for one in app.expander]
+
+
+def test_the_first_look_at_a_private_table_is_confirmed_and_recorded() -> None:
+    place = hostile_project(("a", "b", "c"))
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    app = app.toggle(key="noise_curator").set_value(True).run()
+    assert curator.FIRST_LOOK in words(app)
+    assert "times what was paid for" not in words(app)
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
+    app = next(one for one in app.button if one.label == "Show them").click().run()
+    assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
+    assert "times what was paid for" in words(app)
