@@ -19,7 +19,7 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 HOLDS, LEAST = 0.99, 0.5
-"""R2 from which 92 to 96 % of intervals held in trials (`benchmarks/intervals.py`), and below which so few hold that there is none."""
+"""R2 from which 91 % of intervals held in trials (`benchmarks/intervals.py`), and below which so few hold that there is none."""
 Codes = NDArray[np.integer]
 
 
