@@ -99,8 +99,7 @@ def columns_of(plan: Asked) -> Clique:
 
 
 def pairs_of(plan: Asked) -> list[Clique]:
-    """Return the pairs of a column with ranges and another column that a table of the workload has.
-    """
+    """Return the pairs of a column with ranges and another column that a table of the workload has."""
     ordered = set(columns_of(plan))
     return [pair for pair in plan.workload.closure() if len(pair) == 2 and not ordered.isdisjoint(pair)]
 

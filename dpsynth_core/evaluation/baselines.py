@@ -21,16 +21,18 @@ _MOST_PARTS = 100_000
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
-    """Return by marginal the expected error of `mechanisms.gaussian` run with all of `rho`, as a share of people.
+    """Return by marginal the expected error of `mechanisms.gaussian` if it spends all of `rho`, as a share of records.
 
-    The error is E|noise| summed over the possible cells, halved. Answers of a marginal's supersets
-    in the workload are combined with its own.
+    The error of a cell is E|noise|, and 0 for a cell that a rule of the domain excludes; the error of
+    a marginal is half the sum over its cells, divided by `total`. The noise is that of the
+    precision-weighted mean of the marginal's own answer and of the answers of its supersets in the
+    workload, summed over the columns that it lacks.
 
     Args:
-        workload: The marginals with their weights.
+        workload: The marginals with their weights, by which rho is divided.
         rho: The budget (zCDP).
-        l2: L2 sensitivity of one marginal.
-        total: Number of records.
+        l2: L2 sensitivity of one marginal, in records.
+        total: Number of records, above 0.
     """
     cells = dict(zip(workload.cliques, workload.table_cells.tolist(), strict=True))
     variance = {r: l2**2 / (2 * share * rho) for r, share in least_error_shares(workload.domain, workload.weights).items()}

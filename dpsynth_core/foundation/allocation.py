@@ -41,8 +41,7 @@ def check_room() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory (glibc only), and Python collect reference cycles a tenth as often.
-    """
+    """Make the C library keep freed memory (glibc only), and Python collect reference cycles a tenth as often."""
     gc.set_threshold(_NEW_OBJECTS)
     try:
         mallopt = ctypes.CDLL(None).mallopt

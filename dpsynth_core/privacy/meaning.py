@@ -30,18 +30,21 @@ def power(accountant: Accountant, rho: float, fpr: Float, slack: float = 0.0) ->
 
 
 def least_rho(accountant: Accountant, fpr: Float, tpr: Float, slack: float = 0.0) -> Float:
-    """Return the smallest rho under which some membership test has these rates: the inverse of `power`.
+    """Return the smallest rho at which `power` allows a membership test with these rates.
 
-    Audits report it as a lower bound on the true rho.
+    An audit that passes an upper confidence bound for `fpr` and a lower one for `tpr` obtains a lower
+    confidence bound for the true rho.
 
     Args:
-        accountant: The accountant that rho is of.
+        accountant: The accountant in which rho is expressed (for GDP, rho = mu^2 / 2).
         fpr: False-positive rates.
-        tpr: True-positive rates.
-        slack: The delta of steps whose guarantee fails with that probability.
+        tpr: True-positive rates, of the same shape.
+        slack: Sum of the deltas of the charged steps, each the probability with which the step's
+            guarantee may fail.
 
     Returns:
-        One rho per pair of rates.
+        One rho per pair of rates: 0 where `slack` alone explains the rates, and infinity where no
+        finite rho allows them.
     """
     return attacker.gdp_least(fpr, tpr, slack + DISTANCE) ** 2 / 2 if accountant is GDP else attacker.zcdp_least(fpr, tpr, slack)
 

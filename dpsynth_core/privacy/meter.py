@@ -55,7 +55,11 @@ class Meter:
 
     @property
     def rho_total(self) -> float:
-        """The budget (rho) that users of the meter see, slightly below the sealed one so that rounding is forgiven."""
+        """The budget (rho) from which users of the meter compute their noise, a relative 2^-30 below the limit.
+
+        `charge` refuses only what exceeds the limit itself, so noise that rounding made slightly dearer than
+        planned is still charged.
+        """
         return self._advertised / _UNIT
 
     @property

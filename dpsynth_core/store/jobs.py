@@ -182,12 +182,18 @@ def beating(job: str, on_loss: Callable[[], None] = lambda: os.killpg(os.getpgid
 
 
 def touch(job: str) -> None:
-    """Make the job's charge final, before its first record is read.
+    """Record that a job is about to read its first record; from then on its charge cannot be given back.
+
+    A job with points that several processes share is touched before each point, and recorded once.
+
+    Args:
+        job: The id of the job, on which this process works.
 
     Raises:
-        NotMine: The job may not go on.
+        NotMine: The job is not active any more.
         InputError: The plan needs an approval first.
-        StoreFault: The ledger has no standing charge of the job, even if its row claims one.
+        StoreFault: The ledger is not whole or has no charge of the job, even if the job's row claims
+            one. If the charge was given back, the database refuses the entry (IntegrityError).
     """
     with transaction() as db:
         row = job_of(db, job)

@@ -49,15 +49,18 @@ class NotAdmitted(InputError):
 
 
 def make(owner: str, name: str) -> str:
-    """Make a token for a person who may run plans, and return its secret text; only its hash is stored.
+    """Make a token for a person who may run plans, and return its secret text; only its hash is stored, so it cannot be read again.
+
+    The token is valid for `DAYS` days. The ledger gets an entry.
 
     Args:
         owner: The person.
-        name: What the token is for, in a few words.
+        name: What the token is for, in 1 to 80 printable characters. Two tokens may have one name.
 
     Raises:
-        InputError: The name cannot be used, the person lacks the right, or has `_MOST` tokens
-            already.
+        InputError: The name is blank, too long, or has characters that are not printed; the person
+            lacks the right; or the person has `_MOST` tokens already, expired ones included.
+        BooksLost: The ledger is not whole.
     """
     if not name.strip() or len(name) > 80 or not name.isprintable():
         raise InputError("name", "it is empty, too long or has control characters", "say in a few words where the token is used")

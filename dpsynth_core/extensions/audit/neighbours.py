@@ -43,7 +43,15 @@ class InventedTable:
         self._over: dict[Domain, InventedTable] = {}
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Return the exact marginals over the cliques. They are shared, so the caller must not change them."""
+        """Return the exact marginal over each clique, in rows.
+
+        Args:
+            cliques: The cliques in domain order; () has the number of rows.
+
+        Returns:
+            By clique, an array of shape `domain.sizes(clique)`. Later calls return the same arrays, so
+            the caller must not change them.
+        """
         if new := [clique for clique in cliques if clique not in self._counts]:
             self._counts |= row_marginals(self.domain, self.codes, new)
         return {clique: self._counts[clique] for clique in cliques}

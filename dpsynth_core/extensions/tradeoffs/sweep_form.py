@@ -95,7 +95,11 @@ def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def chosen_table(draft: Mapping[str, Any]) -> str:
-    """Return the chosen kind of table; `STANDIN` if the project no longer has such a table."""
+    """Return the kind of table on which the sweep runs: `STANDIN`, `PUBLIC` or `PRIVATE`.
+
+    It is the kind that the curator chose. `STANDIN`, a table of invented rows, is returned if the
+    curator chose none, or if the project has no table of the chosen kind.
+    """
     return str(note(draft, "table")) if note(draft, "table") in tables(draft) else STANDIN
 
 

@@ -118,7 +118,7 @@ def saving(domain: Domain, part: Clique) -> float:
 
 @dataclass(frozen=True)
 class ResidualPlanner:
-    """ResidualPlanner with the least weighted squared error."""
+    """ResidualPlanner with the least expected weighted L1 error."""
 
     card: Card = Card(
         "residual_planner", "ResidualPlanner", GDP, makes_rows=False,
@@ -171,16 +171,24 @@ class ResidualPlanner:
 
 
 def planned(workload: Workload, residual_l2: Callable[[Clique, float], float], rho: float) -> dict[Clique, float]:
-    """Return the sigma of every noisy residual, for the least expected workload error at a cost of `rho`.
+    """Return the standard deviation of each residual's noise that gives the least expected weighted L1 error at a cost of `rho`.
+
+    The error is the sum over the workload's marginals r of c_r E||noise of r||_1, where c_r is the
+    weight of r. It is minimised with the sensitivities at sigma = 1. If the sensitivities at the
+    resulting sigmas are higher, all sigmas are multiplied by the same factor until the cost is at most
+    `rho`.
 
     Args:
         workload: The marginals to answer, with their weights.
-        residual_l2: Returns the L2 sensitivity of a residual measured at a sigma
-            (`Kernel.residual_l2`).
-        rho: The budget.
+        residual_l2: Returns the L2 sensitivity of a residual, in records, from its clique and its
+            sigma (`Kernel.residual_l2`). It is higher at a large sigma, because a residual is rounded
+            to a lattice that is coarser for larger noise. It is 0 for () if the number of rows is
+            public.
+        rho: The budget: the sum of residual_l2^2 / (2 sigma^2) over the residuals.
 
     Returns:
-        By clique, without the number of rows if it is public.
+        Sigma by clique, in records. The clique () is the number of rows; it is absent if that number
+        is public.
     """
     prices = {part: residual_l2(part, 1.0) ** 2 / 2 for part in _wanted(workload)}
     noisy = {part: price for part, price in prices.items() if price > 0}  # without a number of rows that is public

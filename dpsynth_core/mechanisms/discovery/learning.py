@@ -166,14 +166,17 @@ def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Att
 
 
 def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
-    """Return the noisy counts of a learnt column's cells; the count of "other" is unknown, with infinite variance.
+    """Return the noisy counts of a learnt column's cells, in the order of its cells.
 
-    The count of a text near the threshold is a little too large, because high noise helped to find
-    it; far less than the noise.
+    Each count has the variance sigma^2 plus that of rounding. The count of "other" is not known: it is
+    0 with infinite variance. A text is published only if its noisy count reached the threshold T, so
+    its count is biased upwards: by 0.8 sigma if its true count is T, by 0.06 sigma if it is T + 2 sigma.
+    The variance does not include this bias.
 
     Args:
         learnt: The column with its cells.
-        noisy: Noisy number of records of each published text.
+        noisy: Noisy number of records of each text of the column, and of `MISSING` if the column has a
+            cell for missing values.
         sigma: Standard deviation of the noise, in records.
     """
     variance = sigma**2 + ROUNDING

@@ -189,8 +189,7 @@ class Scale(ABC):
         yield from ()
 
     def spacing(self, _width: str) -> float:
-        """Return a lower bound on the distance between edges of bins of a named width, as a number.
-        """
+        """Return a lower bound on the distance between neighbouring edges of bins of a named width, in numbers of the scale."""
         return 1.0
 
     def default_width(self, _least: float) -> Any:
@@ -217,7 +216,11 @@ class Scale(ABC):
 
 
 def as_number(entered: Any) -> Any:
-    """Return the number that a text states, an int if possible; any other value unchanged."""
+    """Return the number that a text states; return any other text, and a value that is not a text, unchanged.
+
+    The result is what `int` makes of the text, or else `float`: "12" gives 12, "2.0" gives 2.0, and
+    "nan" and "inf" give floats that are not finite.
+    """
     for read in (int, float) if isinstance(entered, str) else ():
         with suppress(ValueError):
             return read(entered)

@@ -262,9 +262,10 @@ _LABEL_LENGTH = 28
 def html(attribute: Attribute) -> str:
     """Return a picture of a column's cells as HTML; labels in it are escaped and shortened.
 
-    Up to `MOST_NAMED` cells are chips with labels. More are at most 200 stripes between the first
-    and the last label: as wide as their bins for numbers with up to 200 bins, else equally wide.
-    Chips for other and missing values follow.
+    Up to `MOST_NAMED` cells are drawn as chips with their labels. More are drawn as stripes, at most
+    200, followed by the number of cells and the first and the last label. If the column has bins and at
+    most 200 cells, each stripe is one cell, as wide as its bin; otherwise all stripes are equally wide.
+    The cells for other and missing values are always chips, and come last.
     """
     labels = attribute.cell_labels()
     own, extra = labels[: attribute.values], labels[attribute.values :]
