@@ -190,6 +190,12 @@ def _read(own: Attribute, table: NDArray[np.float64]) -> float:
     return read / all_people if all_people > 0 else 1.0
 
 
+def _outside(own: Attribute, table: NDArray[np.float64]) -> float:
+    """Return the share of people in the cells for "other" and missing values of a column's published table; 0 for an empty table."""
+    outside, all_people = float(table[own.values : own.size].sum()), float(table[: own.size].sum())
+    return outside / all_people if all_people > 0 else 0.0
+
+
 def _measured(own: Attribute, seen: Measurement | None, total: Total | None) -> tuple[float, float]:
     """Return the estimated share of people with a listed value, and its upper bound, from noisy counts.
 
@@ -243,11 +249,17 @@ def _bounded(domain: Domain, name: str, share: float, limits: Mapping[Clique, fl
 
 
 def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) -> tuple[Undeclared, ...]:
-    """Return the measured columns with a noteworthy share of "other" or missing values.
+    """Return the measured columns of which many values are outside the list ("other") or missing, in the order of the domain.
 
-    A column is listed as shown if surely at least the share `SURELY` of the people has "other".
-    Otherwise it is listed if at least the share `NEARLY_NONE` of the rows has "other" or a missing
-    value, and noise alone would explain the noisy counts of these cells.
+    A column is returned in one of two cases:
+
+    1. With error probability `FAILURE`, at least the share `SURELY` of the people has "other". Then
+       `is_shown` is True.
+    2. At least the share `NEARLY_NONE` of the rows is in the cells for "other" and missing values, and
+       the noisy count of these cells is not significantly above zero (one-sided, 5 %). These rows may
+       come from noise alone; `is_shown` is False.
+
+    Columns of codes, and columns without a cell for "other" or missing values, are left out.
 
     Args:
         evidence: The released rows and measurements.
@@ -263,7 +275,7 @@ def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) ->
         strange = 0.0 if own.other_code is None else float(seen.values[own.other_code])
         doubt = normal(1 - FAILURE) * noise * math.hypot(1 - SURELY, SURELY * math.sqrt(own.size - 1))
         outside, spread = float(seen.values[own.values : own.size].sum()), noise * math.sqrt(own.size - own.values)
-        lost = 1 - _read(own, published[(name,)]) if (name,) in published else 0.0
+        lost = _outside(own, published[(name,)]) if (name,) in published else 0.0
         if everyone > 0 and strange - SURELY * everyone >= doubt:
             found.append(Undeclared(name, strange / everyone, True))
         elif lost >= NEARLY_NONE and outside <= normal(_NOISE_EXPLAINS) * spread:

@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from dpsynth_core.evaluation.unread import FAILURE, NEARLY_NONE, SURELY, Unread, distinct, says_something, unread_columns
+from dpsynth_core.evaluation.unread import (
+    FAILURE,
+    NEARLY_NONE,
+    SURELY,
+    Undeclared,
+    Unread,
+    distinct,
+    says_something,
+    undeclared_columns,
+    unread_columns,
+)
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.attribute import Attribute, Recode
@@ -22,6 +32,30 @@ def column(values: int) -> Attribute:
 def unread(attribute: Attribute, counts: list[float], sigma: float, total: Total | None = None) -> tuple[Unread, ...]:
     seen = Measurement(("x",), np.array(counts), sigma)
     return unread_columns(Evidence(Domain((attribute,)), None, (seen,), sum(counts)), total, {}, {})
+
+
+def undeclared(attribute: Attribute, counts: list[float], rows: list[int], sigma: float = 5.0) -> tuple[Undeclared, ...]:
+    """The column by its noisy counts, and by its rows: so many of each cell."""
+    codes = np.repeat(np.arange(len(rows)), rows)[:, None]
+    return undeclared_columns(Evidence(Domain((attribute,)), codes, (Measurement(("x",), np.array(counts), sigma),), sum(counts)), {})
+
+
+def test_many_others_are_named_with_their_share_and_few_are_not() -> None:
+    (found,) = undeclared(column(2), [600.0, 700.0, 700.0, 0.0], [600, 700, 700, 0])
+    assert (found.is_shown, round(found.share, 2)) == (True, 0.35)
+    assert undeclared(column(2), [1000.0, 990.0, 10.0, 0.0], [1000, 990, 10, 0]) == ()
+
+
+def test_rows_without_a_listed_value_are_named_where_noise_may_have_made_them() -> None:
+    (found,) = undeclared(column(2), [1000.0, 950.0, 3.0, -4.0], [900, 900, 100, 100])
+    assert (found.is_shown, round(found.share, 2)) == (False, 0.1)
+    assert undeclared(column(2), [900.0, 900.0, 3.0, 200.0], [900, 900, 0, 200]) == (), "counts show that people have no value"
+
+
+def test_a_listed_value_that_others_count_as_is_a_declared_one() -> None:
+    """Half of the people have it, nobody is missing: nothing is undeclared."""
+    named = Attribute.categorical("x", ["a", "b"], missing=True, other_as=Recode("b", "all else is b"))
+    assert undeclared(named, [1000.0, 1000.0, -2.0], [1000, 1000, 0]) == ()
 
 
 def test_a_column_of_others_alone_is_unread_and_one_of_values_is_not() -> None:
