@@ -229,19 +229,18 @@ def _learn(hand: Hand) -> None:
     hand.type("Name of the population", "Adults who are learnt")
     hand.go_on("Domain")
     hand.button("Learn what I do not know")
-    hand.button("Learn them now")
     hand.button("Spend ε")
     hand.page.get_by_text("Learnt for ε").wait_for(timeout=RUN_MS)
-    for name in ("Learn as categories", "Leave out"):
-        while hand.page.get_by_role("button", name=name).count():
-            hand.button(name)
-    if hand.page.get_by_text("still open").count():
-        hand.button("Learn what I do not know")
-        hand.button("Learn them now")
-        hand.button("Spend ε")
-        hand.page.get_by_text("Learnt in 2 runs").wait_for(timeout=RUN_MS)
-    hand.button("Go on without")  # two columns have usual bounds, which nobody has learnt
-    hand.page.get_by_role("heading", level=1, name="Workload").wait_for()
+    while hand.page.get_by_role("button", name="Do this").count():
+        hand.button("Do this")
+        if hand.page.get_by_role("button", name="Spend ε").count():
+            hand.button("Spend ε")
+            hand.page.get_by_text("Learnt in 2 runs").wait_for(timeout=RUN_MS)
+    if (without := hand.page.get_by_role("button", name="Go on without")).count():  # a column has usual bounds, which nobody has learnt
+        hand.click(without.first)
+        hand.page.get_by_role("heading", level=1, name="Workload").wait_for()
+    else:
+        hand.go_on("Workload")
     hand.go_on("Budget", "Mechanism")
     lock_and_run(hand)
     bundle_of(hand)

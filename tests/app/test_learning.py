@@ -84,6 +84,27 @@ def test_a_column_of_the_wrong_kind_is_learnt_again_alone(learnt: str) -> None:
     assert stored()["domain_origin"] == "learnt"
 
 
+def test_all_proposals_are_taken_by_one_button_which_asks_for_the_charge(learnt: str) -> None:
+    app = open_page("domain", learnt)
+    assert any("learn ` income ` again as categories; learn ` score ` again as numbers" in one.value for one in app.markdown)
+    app.button(key="take_proposals").click().run()
+    again = {row.name: row.kind for row in draft_rows.of(stored()) if domain_table.is_open(row)}
+    assert again == {"score": "numeric", "income": "categorical"}
+    assert any(one.label == "Learning spends" for one in app.metric)
+    assert len(runs.list(LOCAL_OWNER, learnt)) == 1, "nothing is spent before it is confirmed"
+
+
+def test_a_kind_that_was_tried_is_not_proposed_again(learnt: str) -> None:
+    """Nor is a column learnt for a third time: after numbers and categories, it is to be left out."""
+    open_page("domain", learnt)  # takes what the first run learnt
+    _learn({"income": "categorical", "score": "numeric"}, 0.01)
+    app = open_page("domain", learnt)
+    assert any("leave out ` score `, ` income `" in one.value for one in app.markdown)
+    app.button(key="take_proposals").click().run()
+    assert _open() == []
+    assert not any(one.label == "Learning spends" for one in app.metric)
+
+
 def test_learning_is_charged_by_itself_and_is_not_the_release(learnt: str) -> None:
     assert balance.spent("P").epsilon == pytest.approx(3.0, rel=0.01)
     (run,) = runs.list(LOCAL_OWNER, learnt)

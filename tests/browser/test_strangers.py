@@ -109,7 +109,6 @@ def _begun(hand: Hand, path: Path, population: str) -> None:
 
 def _learn(hand: Hand) -> None:
     hand.button("Learn what I do not know")
-    hand.button("Learn them now")
     hand.button("Spend ε")
 
 

@@ -37,6 +37,8 @@ _FOUND_HELP = (
     "These shares are noisy counts of the run that learnt the values. ± is half a 95% interval. To find rarer values, learn the column "
     "again with a larger ε."
 )
+_IN_WORDS = {"categorical": "categories", "numeric": "numbers"}
+"""The kinds as which a column may be learnt again, in words of the page."""
 _SHOWN = 12
 """Number of columns that are described in full; the others are named."""
 _EPSILON_HELP = (
@@ -50,31 +52,33 @@ def offered(project: Current) -> bool:
     return "data" in project.draft and not document.is_linked(project.draft) and document.problem(project.draft, "data") is None
 
 
-def form(project: Current, kinds: Mapping[str, str]) -> None:
-    """Draw epsilon of a run that learns the open columns now, and the button that asks for a confirmation.
+def form(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], priced: bool) -> None:
+    """Draw epsilon of a run that learns the open columns now, what it costs, and the button that spends it.
 
     Args:
         project: The open project.
+        rows: The columns.
         kinds: The kind of each open column, by name, as chosen on the page.
+        priced: Whether the form is open, so that its price is worked out.
     """
     planned = project.draft["budget"].get("epsilon")
     if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
         fields.store(EPSILON, float(short(learning_plan.usual_epsilon(planned or 1.0))))
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        read = partial(numbers.positive, field="epsilon of the learning", example="0.3")
-        epsilon = fields.number("ε for learning", EPSILON, read, short, help=_EPSILON_HELP, width=120)
-        look = {"type": "primary", "icon": ":material/query_stats:", "disabled": epsilon is None}
-        st.button("Learn them now…", key="learn_now", on_click=_ask, args=(kinds,), **look)
-
-
-def _ask(kinds: Mapping[str, str]) -> None:
-    """Close the popover, which would cover the dialog, and let `section` open the dialog."""
-    draft_rows.close_loaders()
-    st.session_state[_ASKED] = kinds
+    read = partial(numbers.positive, field="epsilon of the learning", example="0.3")
+    epsilon = fields.number("ε for learning", EPSILON, read, short, help=_EPSILON_HELP, width=120)
+    if priced and epsilon is not None:
+        with refusals.explained():
+            _price(project, rows, kinds, epsilon, [run.id for run in runs.list(project.owner, project.id)])
 
 
 @refusals.dialog("Spend this on learning?", width="medium")
 def _confirm(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], epsilon: float, seen: Collection[str]) -> None:
+    if _price(project, rows, kinds, epsilon, seen):
+        st.rerun()
+
+
+def _price(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], epsilon: float, seen: Collection[str]) -> bool:
+    """Draw what learning costs and the button that spends it; return whether it was pressed."""
     spec = launch.learning_spec(project, _unknown(rows, kinds), epsilon)
     plan = document.plan_of(spec.model_dump_json())
     account = balance.spent(spec.population, plan.shares.accountant, document.cap(project.draft))
@@ -88,8 +92,7 @@ def _confirm(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, 
         "is final. What it finds is noisy, and may be published."
     )
     learn = partial(refusals.attempt, _LEARN, partial(_start, project, rows, kinds, epsilon, seen))
-    if st.button(f"Spend ε {short(epsilon)} and learn", type="primary", icon=":material/play_arrow:", width="stretch", on_click=learn):
-        st.rerun()
+    return st.button(f"Spend ε {short(epsilon)} and learn", type="primary", icon=":material/play_arrow:", width="stretch", on_click=learn)
 
 
 def _start(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], epsilon: float, seen: Collection[str]) -> None:
@@ -150,6 +153,7 @@ def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     is_new, icon = st.session_state.get(_TAKEN) == done[0].id, ":material/query_stats:"
     with frame.card(title, Zone.RELEASED, _FOUND_HELP) if open_ones else st.expander(title, is_new, icon=icon):
         _lines(project, used, found)
+        _proposals(used, [one for one in open_ones if not one.is_learnt], [_found(project.owner, run.id).value for run in done])
         if waiting:
             label = f"Use the values of {len(waiting)} columns" if len(waiting) > 1 else f"Use the values of {code(waiting[0])}"
             use, icon = partial(_use, found, _found(project.owner, done[0].id).value.records), ":material/check:"
@@ -228,12 +232,53 @@ def _remarks(project: Current, used: Mapping[str, ColumnDraft], lost: Sequence[L
                 st.button("Change it", key=key, type="tertiary", on_click=go)
 
 
+def _proposals(used: Mapping[str, ColumnDraft], lost: Sequence[LearntColumn], runs_found: Sequence[_Found]) -> None:
+    """Draw what is proposed for all columns that were not learnt, and one button that does it.
+
+    A column is to be learnt again as another kind, if one is likely and no run learnt it as that kind; else it is to be left out.
+
+    Args:
+        used: The used columns by name.
+        lost: The columns that were not learnt and are still open.
+        runs_found: What each run found.
+    """
+    tried = {(one.attribute.name, one.attribute.kind) for found in runs_found for one in found.columns}
+    again = {one.attribute.name: kind for one in lost if (kind := _likely_kind(one)) and (one.attribute.name, kind) not in tried}
+    out = [one.attribute.name for one in lost if one.attribute.name not in again]
+    if not lost:
+        return
+    parts = {kind: [name for name, likely in again.items() if likely == kind] for kind in _IN_WORDS}
+    said = [f"learn {names(some)} again as {_IN_WORDS[kind]}" for kind, some in parts.items() if some]
+    said += [f"leave out {names(out)}"] * bool(out)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**Proposed:** {'; '.join(said)}.", width="stretch")
+        open_ones = {name: row.kind for name, row in used.items() if domain_table.is_open(row) and name not in out}
+        take = partial(_take_proposals, out, open_ones | again, bool(again))
+        st.button("Do this…" if again else "Do this", key="take_proposals", type="primary", on_click=take)
+
+
+def _take_proposals(out: Collection[str], kinds: Mapping[str, str], again: bool) -> None:
+    """Leave columns out, give the others their kinds, and let `section` ask whether to learn these now."""
+
+    def change(rows: Sequence[ColumnDraft]) -> list[ColumnDraft]:
+        return [row.changed(use=False) if row.name in out else row for row in domain_table.of_kinds(rows, kinds)]
+
+    draft_rows.save(change)
+    if again:
+        st.session_state[_ASKED] = kinds
+
+
+def _likely_kind(column: LearntColumn) -> str:
+    """Return another kind as which a column can likely be learnt: "categorical", "numeric", or "" if no other kind is likely."""
+    if not column.attribute.is_listed:
+        return "categorical"
+    return "numeric" if column.may_be_numbers else ""
+
+
 def _other_kind(column: LearntColumn) -> None:
     """Draw a button that sets a column to be learnt again as another kind; nothing if no other kind is likely."""
-    if not column.attribute.is_listed:
-        _button("Learn as categories", column, {"kind": "categorical"})
-    elif column.may_be_numbers:
-        _button("Learn as numbers", column, {"kind": "numeric"})
+    if kind := _likely_kind(column):
+        _button(f"Learn as {_IN_WORDS[kind]}", column, {"kind": kind})
 
 
 def _button(label: str, column: LearntColumn, changes: Mapping[str, object]) -> None:

@@ -74,8 +74,9 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=take)
         if not document.is_linked(project.draft):
             kind = "primary" if domain_table.problems(rows) else "secondary"
-            with st.popover("Learn what I do not know", icon=":material/query_stats:", key=draft_rows.loader_key("load_learnt"), type=kind):
-                _learning(project, rows)
+            look = {"icon": ":material/query_stats:", "key": draft_rows.loader_key("load_learnt"), "type": kind, "on_change": "rerun"}
+            with (learning := st.popover("Learn what I do not know", **look)):
+                _learning(project, rows, priced=bool(learning.open))
         with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
             _download(project, "Download the domain", "domain", project.draft.get("domain"))
@@ -158,11 +159,17 @@ def justification(project: Current, rows: list[ColumnDraft]) -> None:
         fields.paragraph(title, "domain_justification", height=80, placeholder=example)
 
 
-def _learning(project: Current, rows: list[ColumnDraft]) -> None:
-    """Draw both ways to learn the values of open columns: now, by a run of its own, or as a part of the release."""
+def _learning(project: Current, rows: list[ColumnDraft], priced: bool) -> None:
+    """Draw both ways to learn the values of open columns: now, by a run of its own, or as a part of the release.
+
+    Args:
+        project: The open project.
+        rows: The columns.
+        priced: Whether the price of learning now is worked out, which takes time.
+    """
     kinds, now = origin_view.kinds(rows), learning_view.offered(project)
     if now and any(map(domain_table.is_open, rows)):
-        learning_view.form(project, kinds)
+        learning_view.form(project, rows, kinds, priced)
         st.divider()
     origin_view.with_release(project, rows, kinds, only=not now)
 
