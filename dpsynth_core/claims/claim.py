@@ -233,7 +233,14 @@ class Received(Protocol):
         """Return whether the release has the warning with this code (such as `Claim.brand`)."""
 
     def written(self, part: str) -> Any:
-        """Return an entry of release.json as written there, before it is read as a claim."""
+        """Return the parsed JSON of one top-level key of release.json, before a claim is made of it.
+
+        Args:
+            part: The key, such as "verdict".
+
+        Raises:
+            KeyError: The document lacks the key.
+        """
 
     def behind(self, name: str) -> int:
         """Return the number of kernel answers that claims measured after the claim `name` took."""

@@ -275,16 +275,16 @@ def state(column: _Column, total: Noisy, people: Noisy, records: Noisy) -> MeanM
 
 
 def narrowest(own: float, other: float, further: float) -> float:
-    """Return the weight x from 0 to 1 of the second of two independent estimates whose weighted mean has the narrowest interval.
+    """Return the weight x of the second of two independent estimates for which the interval of their weighted mean is narrowest.
 
-    Its half width is proportional to sqrt((1 - x)^2 own^2 + x^2 other^2) + x further. Without
-    `further`, that is the weight by precision.
+    x minimises sqrt((1 - x)^2 own^2 + x^2 other^2) + x further over 0 <= x <= 1; the half width of the
+    interval grows with this term. For `further` = 0, x is own^2 / (own^2 + other^2).
 
     Args:
-        own: Deviation of the first estimate, above 0.
-        other: Deviation of the second.
-        further: How much further off than the first the second may be besides its noise, over the
-            normal quantile of the interval.
+        own: Standard deviation of the first estimate, above 0.
+        other: Standard deviation of the second, in the same unit.
+        further: Bound on the second estimate's bias minus that on the first one's, divided by the normal
+            quantile of the interval; negative if the first has the larger bound.
     """
     both = own**2 + other**2
     if further**2 >= both:
@@ -339,7 +339,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def absent(self, plan: Asked) -> tuple[MeanMeasured, ...]:
-        """Return (), for no means."""
+        """Return (), what a release without measured means holds."""
         return ()
 
     def lacks(self, plan: Asked, stated: tuple[MeanMeasured, ...]) -> str:  # noqa: ARG002

@@ -80,12 +80,13 @@ def domain(columns: Columns) -> Domain:
     """Return the domain that `columns` describes.
 
     Args:
-        columns: A domain, which is returned unchanged; the path of its file; a domain in JSON; the
-            number of codes of each column; or what each column may contain, in short notation
-            (`Said`).
+        columns: A domain, which is returned unchanged; the path of a file (JSON, or a codebook in CSV or
+            DDI); a domain in JSON, parsed; a mapping from each column to its number of codes; or a
+            mapping from each column to what it may contain, in short notation.
 
     Raises:
-        InputError: The description is invalid; the error names the column or field.
+        InputError: The description is invalid or the file cannot be read; the error names the column or
+            field.
     """
     if isinstance(columns, Domain):
         return columns

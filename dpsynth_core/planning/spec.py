@@ -422,10 +422,16 @@ def digest_of(published: Mapping[str, Any]) -> str:
 
 
 def load_spec(path: Path) -> Spec:
-    """Read a spec from a file; relative paths of tables in it start from that file's folder.
+    """Read a spec from a JSON file.
+
+    Relative paths of the tables `data`, `members` and `public` start at the file's folder, and "~" is
+    expanded; addresses of places that are not files stay as they are.
+
+    Args:
+        path: The file.
 
     Raises:
-        InputError: The file cannot be read, or a field is wrong.
+        InputError: The file cannot be read or is not JSON, or a field is wrong.
     """
     obj = parse_json(read_document(path, "spec"), "spec")
     for part in ("data", "members", "public"):

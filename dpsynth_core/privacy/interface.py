@@ -61,7 +61,10 @@ class Kernel(ABC):
 
     @property
     def rho_total(self) -> float:
-        """The budget of this kernel, as rho of the accountant in force."""
+        """The total budget of this kernel, spent or not, as rho of its accountant (mu^2 / 2 under GDP).
+
+        It is a relative 2^-30 below the sealed budget, so that rounding in a mechanism is not refused.
+        """
         return self.__meter.rho_total
 
     @property

@@ -22,9 +22,15 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 
 
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Return remarks in words on values that read oddly or would count as other values.
+    """Return sentences for the curator on problems that a run would have with the private table.
 
-    They depend on the private table, and are for the curator alone.
+    They name values that cannot be read as the spec states, columns of which many values in the first
+    records are not understood, and missing or unlisted values that would be counted as a listed value
+    because the column has no cell for them. The result is curator-only: it is computed from the private
+    table without noise.
+
+    Args:
+        plan: The plan.
 
     Raises:
         InputError: The table cannot be read to its end.

@@ -150,13 +150,15 @@ class Spool:
     def keep(self, answer: RecordedAnswer, paid: Sequence[Event]) -> None:
         """Write an answer and its charges to disk; both are on disk when this returns.
 
+        A continued run repeats the answers that its spool already has, in the same order. So the first calls,
+        one for each of these answers, write nothing; the answers are not compared.
+
         Args:
-            answer: The answer. Answers that are on disk already, of a continued run, are not
-                written again.
-            paid: The events that the answer was charged as.
+            answer: The answer.
+            paid: The events that were charged for the answer.
 
         Raises:
-            ChargedError: The disk refuses.
+            ChargedError: The answer cannot be written, for example because the disk is full.
         """
         if self._repeated:
             self._repeated -= 1

@@ -68,7 +68,11 @@ class Remark:
 
     @property
     def is_nothing(self) -> bool:
-        """True if no value of the column was understood, or all values are missing."""
+        """True if no examined value of the column is in its domain; missing values are not in it either.
+
+        The first `FIRST` records are examined. A value is not in the domain if it cannot be read, is not in
+        the list, or is outside the bounds.
+        """
         return self.share == 1
 
 

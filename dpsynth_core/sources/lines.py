@@ -194,7 +194,13 @@ class Writing:
         return int(ends[0]) if len(ends) else -1
 
     def last_end(self, raw: bytes) -> int:
-        """Return the byte position of the last line end in `raw`; -1 without a line end."""
+        """Return the byte position at which the last line end in `raw` begins; -1 without a line end.
+
+        A line end is `line_end` alone, also in CRLF, where it is the LF. Line ends within quotes count too.
+
+        Args:
+            raw: Bytes that begin at a whole code unit.
+        """
         if self.unit == 1:
             return raw.rfind(self.end_bytes)
         ends = self._wide_ends(raw)

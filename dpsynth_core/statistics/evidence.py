@@ -46,9 +46,12 @@ class Evidence:
         return replace(self, measurements=smaller, total=self.total / records)
 
     def published(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
-        """Return published marginals as fractions: of the rows, or of the people if there are no rows.
+        """Return marginals as fractions, each with one axis per column of its clique.
 
-        Without rows, a clique that no measurement contains is left out.
+        With rows, they are exact marginals of the rows, divided by the number of rows. Without rows, they are
+        the minimum-variance estimates from all measurements that contain the clique, divided by `total`: they
+        may be negative, need not sum to 1, and are 0 in impossible cells. Without rows, a clique that no
+        measurement contains is left out.
 
         Args:
             cliques: The cliques of the marginals.
@@ -72,9 +75,16 @@ class Evidence:
         return None if shares is None else shares * self.total
 
     def measured(self, clique: Clique) -> Measurement | None:
-        """Return the minimum-variance estimate of a marginal, in people, from all measurements that contain it.
+        """Return the minimum-variance estimate of a marginal from all measurements that contain it, in the unit of `total`.
 
-        None is returned if no measurement does.
+        The noise of different measurements is taken to be independent. If a measurement is final for the
+        marginal (`measurement.final`), it is returned alone.
+
+        Args:
+            clique: The marginal.
+
+        Returns:
+            The estimate with its noise; None if no measurement contains the marginal.
         """
         if not clique:
             return combined(self.measurements, clique)

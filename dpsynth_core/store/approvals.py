@@ -49,11 +49,17 @@ class Waiting:
 
 
 def demanded(books: Books, population: str) -> tuple[str, ...]:
-    """Return the stages (PLAN, RELEASE) at which a population's runs need approval, by its own demand or by the house rules.
+    """Return the stages at which runs on a population need an approval, in the order of `STAGES`.
+
+    They are those that the population demands and those that the house rules demand; empty if neither
+    demands any.
 
     Args:
         books: The ledger's books.
-        population: Name of the population.
+        population: The name of the population; one without an account demands nothing itself.
+
+    Raises:
+        StoreFault: The file of the house rules is missing or was altered.
     """
     asked = {*books.account(population).demand.split(), *rules.in_force(books).approve}
     return tuple(stage for stage in STAGES if stage in asked)

@@ -38,7 +38,13 @@ class PrivateTable:
 
 
 def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
-    """Return the private tables of a spec in order: one, or two for linked tables."""
+    """Return the private tables of a spec: that of `data`, then that of `members` if two tables are linked.
+
+    The columns of each are those of its domain and the person column.
+
+    Raises:
+        InputError: A domain is invalid.
+    """
     stated = [(spec.data, spec.domain)]
     if spec.members is not None:
         stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), spec.members.domain))

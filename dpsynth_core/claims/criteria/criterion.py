@@ -188,7 +188,11 @@ class Criterion:
         return self
 
     def sentence(self, domain: Domain) -> str:
-        """Return the condition as a clause, without its limit; names and values are unescaped."""
+        """Return what the criterion limits as a noun phrase or a clause, without its limit; names and values are unescaped.
+
+        Args:
+            domain: The domain, which has the labels of values.
+        """
         raise NotImplementedError
 
     def needs(self, workload: Workload) -> Sequence[Clique]:  # noqa: ARG002

@@ -210,14 +210,15 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:
-    """Test a claim against the exact probability of every answer.
+    """Test a privacy claim against the exact probabilities of all answers on two neighbouring tables.
 
-    The best event is a set of the answers with the largest likelihood ratios (Neyman and Pearson).
+    The events are the sets of answers with the largest likelihood ratios (Neyman and Pearson), in both
+    directions. `least` of the result is the smallest parameter that is compatible with all of them.
 
     Args:
-        claim: The promise.
-        without: Probability of each answer without the person.
-        with_person: Probability of each answer with the person.
+        claim: The claim.
+        without: Probability of each answer without the person; an absent answer has probability 0.
+        with_person: The same with the person.
     """
     answers = {*without, *with_person}
     p, q = (np.array([side.get(answer, 0.0) for answer in answers]) for side in (with_person, without))

@@ -106,11 +106,16 @@ def _yardsticks(release: Release) -> Yardsticks | None:
 
 
 def from_certificate(certificate: Certificate, shares: Sequence[Array]) -> Yardsticks:
-    """Return the yardsticks that follow from a certificate and the tables of the rows.
+    """Return the scores and the equivalent sample (`Yardsticks`) of a release's rows.
+
+    A score is the mean of 1 - TVD over the tables of equally many columns. The equivalent sample is the
+    share of the people whose random sample is expected to err as much as the rows.
 
     Args:
-        certificate: A certificate that says something about rows.
-        shares: The rows' tables as fractions, in the order of `certificate.marginals`.
+        certificate: A certificate of rows with at least one marginal, whose noise is not as large as the
+            table (`says_nothing`); this is not checked.
+        shares: Marginals of the synthetic rows as fractions of the rows, in the order of
+            `certificate.marginals`.
     """
     sizes = sorted({len(one.attributes) for one in certificate.marginals})
     return Yardsticks(

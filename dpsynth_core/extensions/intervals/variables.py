@@ -85,7 +85,11 @@ def ends(attribute: Attribute) -> list[tuple[float, float]]:
 
 
 def width(domain: Domain, column: str) -> float:
-    """Return the largest width of a cell of a column of numbers, 0 where every cell is a single value."""
+    """Return the largest difference between the last and the first number of a bin of a column, on the column's scale (days for dates).
+
+    A bin of the whole numbers 5 to 9 has width 4, a bin of a single value width 0. It is 0 for a column
+    of listed values or codes.
+    """
     attribute = domain[column]
     if attribute.is_listed or attribute.is_coded:
         return 0.0

@@ -285,24 +285,27 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
 
 @operation(Approximate, lambda _, eps, delta: Approximate(eps, delta))
 def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
-    """Learn a rule by RSPM with Gaussian noise on the separators; (eps, delta)-DP.
+    """Learn the rule of least noisy cost by RSPM, with Gaussian noise on the separators.
 
-    The proof is a union bound over all rules (Proposition 14). As for `learn_rule`, the guarantee
-    holds on condition that the oracle proves its answer on every neighbouring table.
+    It is (eps, delta)-DP (Proposition 14, by a union bound over all rules), if the oracle proves its
+    answer on every neighbouring table. It is charged as rho = eps^2 / 2, and delta in addition, also if
+    no rule is returned. Callers pass a kernel in place of `asked`, and get the array itself.
 
     Args:
         asked: The public facts of the call.
         task: The class of rules, and the cost of a rule at a record.
-        eps: Parameter of the call, which costs rho = eps^2 / 2.
-        delta: Probability of failure, which is charged in addition.
+        eps: The epsilon of the call, above 0.
+        delta: The delta of the call, above 0.
         oracle: The oracle that finds the rule of least cost.
 
     Returns:
-        A function of the view that returns the rule as `Rule.written`, or an empty array ("no
-        rule") if the oracle did not prove its answer.
+        A function of the view that returns the rule as `Rule.written`, or an empty array if the oracle
+        did not prove its answer.
 
     Raises:
-        ValueError: The source cannot answer about records, or eps is too small.
+        ValueError: The source cannot answer about records, or eps is so small that the noise is too
+            large for exact costs.
+        BudgetExceeded: The cost exceeds the kernel's budget.
     """
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)

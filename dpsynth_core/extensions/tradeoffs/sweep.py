@@ -250,7 +250,7 @@ class Sweep:
 
     @cached_property
     def workload(self) -> Workload:
-        """The plan's workload, with all its tables.
+        """The workload of the whole plan, over `domain`. A trial of a smaller size (`sizes`) asks for a part of its tables.
 
         Raises:
             InputError: The plan is invalid.

@@ -161,7 +161,18 @@ def points(owner: str, sweep: str) -> tuple[PointState, ...]:
 
 
 def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
-    """Return the outcomes of the finished points of a sweep by number; they are as restricted as `Sweep.zone` says."""
+    """Return the outcomes of the finished points of a sweep, by the number of the point.
+
+    They are curator-only if the sweep used the private table (`Sweep.zone`); the result is not wrapped in
+    `Zoned`.
+
+    Args:
+        owner: A person who owns the sweep's project or shares it.
+        sweep: The id of the sweep.
+
+    Raises:
+        InputError: The sweep is not in a project that the person owns or shares.
+    """
     with reading() as db:
         owned(db, KIND, owner, sweep)
         rows = db.execute("SELECT number, outcome FROM points WHERE job = ? AND state = 'done' ORDER BY number", (sweep,))

@@ -54,14 +54,15 @@ def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tupl
 
 
 def many_celled(domain: Domain, most: int) -> list[str]:
-    """Return the columns of so many cells that they get groups of values.
+    """Return the names of the columns whose values are put into groups, in the order of the domain.
 
-    It is empty if the domain has no room for the functional dependences of all their groups on
-    their values.
+    A column is grouped if it has at least `WORTH` times `most` cells, and the table of its cells by its
+    groups has at most `MAX_CELLS` cells. The result is empty if these tables and the tables of the
+    domain's rules together have more than `MAX_OF_ALL` cells.
 
     Args:
         domain: The domain.
-        most: Largest number of groups of a column; 0 for no groups.
+        most: Largest number of groups of a column; 0 for no groups, which gives [].
     """
     names = [name for name in domain.names if 0 < WORTH * most <= domain[name].size and domain[name].size * most <= MAX_CELLS]
     tied = sum(domain.cells(rule.attributes) for rule in domain.impossible) + sum(domain[name].size * most for name in names)

@@ -193,10 +193,16 @@ class Scale(ABC):
         return 1.0
 
     def default_width(self, _least: float) -> Any:
-        """Return a width of at least `_least` (a number) that people would choose.
+        """Return the smallest usual width of bins, such as a month, that is not below `_least`.
+
+        If none is long enough, dates and timestamps return their longest one. Dates count a month as 30 days
+        and a quarter as 91, so a bin may be up to two days shorter than `_least`.
+
+        Args:
+            _least: The smallest width wanted, in numbers of the scale (days for dates).
 
         Returns:
-            A name in `widths` or a number; None if the kind has no such widths.
+            A name in `widths` or a number; None if the kind has no width of at least `_least`.
         """
         return None
 

@@ -222,7 +222,11 @@ def nav_checked(name: str, error: InputError | None, why: str = "") -> None:
 
 
 def go(name: str) -> None:
-    """Open the named page, with the current project in the address."""
+    """Open another page, with the current project (if any) in its address; nothing after the call runs.
+
+    Args:
+        name: The name of a page of the navigation.
+    """
     project = session.current().id
     st.switch_page(st.session_state[_PAGES][name], query_params={session.PARAMETER: project} if project else None)
 

@@ -62,7 +62,7 @@ class Reduced:
 
     @property
     def size(self) -> int:
-        """The number of options of all attributes together."""
+        """The sum of the attributes' numbers of options."""
         return int(self.starts[-1])
 
     def blocks(self) -> Iterator[range]:
