@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
 
 from dpsynth_core.foundation.errors import InputError, shown
 
@@ -108,7 +108,7 @@ def combined(
     noise = (1 + 1 / m) * results.var(axis=0, ddof=1)
     variance = noise + np.square(drift) + (within if of == POPULATION else unmeasured * within)
     degrees = (m - 1) * np.maximum(1.0, np.divide(variance, noise, where=noise > 0, out=np.full(noise.shape, 1e6))) ** 2
-    half = student.ppf(0.5 + LEVEL / 2, degrees) * np.sqrt(variance)
+    half = scipy.stats.t.ppf(0.5 + LEVEL / 2, degrees) * np.sqrt(variance)
     return Pooled(value, value - half, value + half, variance, degrees, np.sqrt(noise), of, m)
 
 
