@@ -228,7 +228,6 @@ def _learn(hand: Hand) -> None:
     hand.sees(re.compile(r"\d+ columns"))
     hand.type("Name of the population", "Adults who are learnt")
     hand.go_on("Domain")
-    hand.button("Learn what I do not know")
     hand.button("Spend ε")
     hand.page.get_by_text("Learnt for ε").wait_for(timeout=RUN_MS)
     while hand.page.get_by_role("button", name="Do this").count():

@@ -52,6 +52,16 @@ def offered(project: Current) -> bool:
     return "data" in project.draft and not document.is_linked(project.draft) and document.problem(project.draft, "data") is None
 
 
+def begins(project: Current, rows: Sequence[ColumnDraft]) -> bool:
+    """Return whether learning is the way on: the file has no labels, only usual columns are described, and no run has learnt."""
+    used = [row for row in rows if row.use and not row.is_filled]
+    unknown = [row for row in used if row.problem() is not None]
+    described = any(row.origin != origin_view.USUAL for row in used if row.problem() is None)
+    if not unknown or described or draft_rows.labelled(project.draft) or not offered(project):
+        return False
+    return not any(run.only_learns for run in runs.list(project.owner, project.id))
+
+
 def form(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], priced: bool) -> None:
     """Draw epsilon of a run that learns the open columns now, what it costs, and the button that spends it.
 

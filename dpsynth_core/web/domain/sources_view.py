@@ -32,7 +32,7 @@ from dpsynth_core.web.data import data_view, project_table, public_view
 from dpsynth_core.web.domain import domain_table, draft_rows, learning_view, list_view, origin_view
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.domain.draft_rows import Codebook
-from dpsynth_core.web.shell import document, fields, plan_first, refusals, session
+from dpsynth_core.web.shell import document, fields, frame, plan_first, refusals, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names
@@ -51,15 +51,19 @@ _NEXT_YEAR_HELP = (
     "Its columns with their values, tables, budget, criteria and mechanism become the plan of this project, for the same people. When you "
     "choose the new table, you see what changed; what is left of the budget stands below."
 )
+_BEGINS_HELP = "If you have a codebook, load or paste it instead: it costs nothing, and its values are exact."
 PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 
 
 def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
     """Draw the sources that describe all columns at once, the download of the domain, and a switch "As a table".
 
+    While nothing is described, the form to learn the columns stands on the page; later it is in a popover.
+
     Returns:
         Whether the switch is on, so that the columns are shown as a grid.
     """
+    begins = learning_view.begins(project, rows)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="domain_sources"):
         with st.popover("Load a codebook", icon=":material/menu_book:", key=draft_rows.loader_key("load_codebook")):
             st.caption(CODEBOOK_HELP)
@@ -72,7 +76,7 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             what = "file’s labels" if project_table.place_of(project.draft) is None else "declared types"
             take = partial(draft_rows.load, lambda rows: domain_table.with_columns(rows, labelled, "labels"), "labels")
             st.button(f"Take the {what} ({len(labelled)})", icon=":material/label:", key="take_labels", on_click=take)
-        if not document.is_linked(project.draft):
+        if not document.is_linked(project.draft) and not begins:
             kind = "primary" if domain_table.problems(rows) else "secondary"
             look = {"icon": ":material/query_stats:", "key": draft_rows.loader_key("load_learnt"), "type": kind, "on_change": "rerun"}
             with (learning := st.popover("Learn what I do not know", **look)):
@@ -83,6 +87,9 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
             if document.is_linked(project.draft):
                 _download(project, "Download the second domain", "members", project.draft["members"]["domain"])
             as_table = st.toggle("As a table", key=list_view.table_key(project), help="Experts can paste into a grid of all columns.")
+    if begins:
+        with frame.card("Learn what you do not know", help=_BEGINS_HELP):
+            _learning(project, rows, priced=True)
     return as_table
 
 
