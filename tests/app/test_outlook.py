@@ -14,7 +14,7 @@ from dpsynth_core.planning.plan import Plan
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
-from dpsynth_core.web.mechanism import choice_view
+from dpsynth_core.web.mechanism import choice_view, outlook_view
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.text import literal
 from tests.app.demo_project import button, draft, finished_run, open_page, project, words
@@ -104,6 +104,18 @@ def test_one_light_is_the_same_on_three_pages_and_ways_stand_below_it_until_it_i
         assert ("What would help?" in words(app)) == (page != "workload" and light != "Green")
     (told,) = seen
     assert told.startswith(f"**{light}:** with about {people:,} people, ")
+
+
+def test_of_very_many_tables_ways_are_worked_out_where_they_are_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    place, asked = project(**plan(2, 1.0, 333)), []
+    monkeypatch.setattr(outlook_view, "_AT_ONCE", 10)
+    monkeypatch.setattr(alternatives, "ways", lambda plan, _facts: asked.append(plan) or ())
+    app = open_page("mechanism", place)
+    assert "What would help?" in [one.label for one in app.expander]
+    assert not asked
+    app.session_state["would_help_False"] = True
+    app.run()
+    assert len(asked) == 1
 
 
 def test_the_light_moves_with_epsilon_and_with_the_tables() -> None:

@@ -72,6 +72,9 @@ def facts(project: Current, plan: Plan) -> Facts | None:
     return Facts(people, choice_view.among(project.draft))
 
 
+_TITLE = "What would help?"
+_AT_ONCE = 10_000
+"""Tables up to which changes that would help are worked out with the page; of more, that takes a second and waits until asked for."""
 _BOX = {
     Light.GREEN: (st.success, ":material/check_circle:"),
     Light.AMBER: (st.warning, ":material/error:"),
@@ -171,27 +174,37 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
 
 
 def _card(plan: Plan, facts: Facts, note: str) -> None:
-    now, found = _worked_out(plan, facts)
+    """Draw the expected result and the changes that would help; of a plan for very many tables only where they are unfolded."""
+    now = expected_verdict.expected(plan, facts)
     if now.enough and not note:
         return
-    with frame.card("What would help?", Zone.RELEASED if note else Zone.PUBLIC, HELP):
-        if note:
-            told = f"With the present plan and {plan.mechanism.card.title}, {now.hope} should come out good enough."
-            st.markdown(literal(f"{told} {now.warning if now.hopeless else ''}".strip(), 500))
-        for way in found:
-            icon, label, page = _LOOK[way.kind]
-            told, chosen = st.columns([7, 1], vertical_alignment="center")
-            told.markdown(f"{icon} {literal(way.sentence, 500)}")
-            if chosen.button(label, key=f"way_{way.kind}", width="stretch"):
-                take(way, facts.people)
-                frame.go(page)
-        if now.enough:
-            frame.link("mechanism", "Run it again")
-        offered, tried = [way.kind for way in found], _NOT if plan.link is None else {Kind.EPSILON: _NOT[Kind.EPSILON]}
-        nothing = [_NOTHING] if plan.link is None else [*tried.values()]
-        without = [] if now.enough else [text for kind, text in tried.items() if kind not in offered] if offered else nothing
-        if told := " ".join([*without, note]).strip():
-            st.caption(told)
+    if len(plan.workload.cliques) <= _AT_ONCE:
+        with frame.card(_TITLE, Zone.RELEASED if note else Zone.PUBLIC, HELP):
+            _offers(plan, facts, now, note)
+    elif (fold := st.expander(_TITLE, icon=":material/lightbulb:", key=f"would_help_{bool(note)}", on_change="rerun")).open:
+        with fold:
+            _offers(plan, facts, now, note)
+
+
+def _offers(plan: Plan, facts: Facts, now: Power, note: str) -> None:
+    if note:
+        told = f"With the present plan and {plan.mechanism.card.title}, {now.hope} should come out good enough."
+        st.markdown(literal(f"{told} {now.warning if now.hopeless else ''}".strip(), 500))
+    found = _ways(plan, facts)
+    for way in found:
+        icon, label, page = _LOOK[way.kind]
+        told, chosen = st.columns([7, 1], vertical_alignment="center")
+        told.markdown(f"{icon} {literal(way.sentence, 500)}")
+        if chosen.button(label, key=f"way_{way.kind}", width="stretch"):
+            take(way, facts.people)
+            frame.go(page)
+    if now.enough:
+        frame.link("mechanism", "Run it again")
+    offered, tried = [way.kind for way in found], _NOT if plan.link is None else {Kind.EPSILON: _NOT[Kind.EPSILON]}
+    nothing = [_NOTHING] if plan.link is None else [*tried.values()]
+    without = [] if now.enough else [text for kind, text in tried.items() if kind not in offered] if offered else nothing
+    if told := " ".join([*without, note]).strip():
+        st.caption(told)
 
 
 def take(way: Way, people: int) -> None:
@@ -230,5 +243,5 @@ def _with_groups(draft: ColumnDraft, wider: dict[str, ColumnDraft]) -> ColumnDra
 
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Plan: lambda plan: plan.spec.model_dump_json()})
-def _worked_out(plan: Plan, facts: Facts) -> tuple[Power, tuple[Way, ...]]:
-    return expected_verdict.expected(plan, facts), alternatives.ways(plan, facts)
+def _ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
+    return alternatives.ways(plan, facts)
