@@ -81,11 +81,11 @@ def test_a_refused_file_leaves_what_was_there_also_under_its_own_name(project: s
     def refuse(_: Path) -> None:
         raise InputError("file", "it is not a table", "name another one")
 
-    refused(projects.replace_upload, "ann", project, "a.csv", io.BytesIO(b"bad"), refuse, saying="no table")
+    refused(projects.replace_upload, "ann", project, "a.csv", io.BytesIO(b"bad"), refuse, saying="not a table")
     assert projects.uploads("ann", project) == ()
     projects.replace_upload("ann", project, "a.csv", io.BytesIO(b"good"), Path.read_bytes)
     for name in ("a.csv", "b.csv"):
-        refused(projects.replace_upload, "ann", project, name, io.BytesIO(b"bad"), refuse, saying="no table")
+        refused(projects.replace_upload, "ann", project, name, io.BytesIO(b"bad"), refuse, saying="not a table")
         assert [path.read_bytes() for path in home.rglob("uploads/*")] == [b"good"]
     assert projects.replace_upload("ann", project, "b.csv", io.BytesIO(b"new"), Path.read_bytes) == b"new"
     assert [path.name for path in home.rglob("uploads/*")] == ["b.csv"]
