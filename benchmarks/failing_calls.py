@@ -217,7 +217,7 @@ def _child(place: Path, act: Callable[[], int], fault: Fault, said: Path, counte
     os.environ["DPSYNTH_HOME"] = str(place / "home")
     jobs.HEARTBEAT_SECONDS = 1000.0  # its writes would make the calls' numbers depend on time
     jobs.SILENCE_SECONDS = -1.0
-    database._BUSY_SECONDS = 1.0  # where every lock is refused it is waited for in vain
+    database.BUSY_SECONDS = 1.0  # where every lock is refused it is waited for in vain
     dispatch.launch_worker = lambda *_: None
     roles.of = lambda *_: roles.EVERY
     output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -52,9 +52,11 @@ def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
 
 
 def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
-    """Return the error that writing invented rows raises, of any type; None if they can be written."""
+    """Return the error that writing invented rows raises, of any type but ImportError; None if they can be written."""
     try:
         form.write(HeldRows(extremes(domain)), domain, io.BytesIO(), about)
+    except ImportError:
+        raise  # a package is missing, whatever the columns are
     except Exception as error:  # noqa: BLE001
         return error
     return None

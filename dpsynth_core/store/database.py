@@ -29,7 +29,7 @@ from dpsynth_core.store.tables import TABLES
 
 DATABASE = "dpsynth.sqlite"
 VERSION = 7
-_BUSY_SECONDS = 30.0
+BUSY_SECONDS = 30.0
 
 _LEDGER = f"""
 CREATE TABLE ledger (
@@ -204,7 +204,7 @@ def _open(path: Path) -> sqlite3.Connection:
     beside it, SQLite has to read that too, and may refuse.
     """
     mode = "rwc" if os.access(path.parent, os.W_OK) else "ro" if beside(path)[1].exists() else "ro&immutable=1"
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", timeout=BUSY_SECONDS, isolation_level=None, uri=True)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

@@ -141,7 +141,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (core / "claims" / "criteria" / "rate.py").write_text(CRITERION, encoding="utf-8")
     entry(
         core / "claims" / "criteria" / "registry.py",
-        ('.quantile:Quantile",\n', '.quantile:Quantile",\n    "rate": f"{_HERE}.rate:Rate",\n'),
+        ('statistics:Mean",\n', 'statistics:Mean",\n    "rate": f"{_HERE}.rate:Rate",\n'),
     )
     (core / "report" / "contact.py").write_text(PART, encoding="utf-8")
     entry(

@@ -29,7 +29,7 @@ BAD = {
     "asked for something else": OURS.replace("* self.times\n", "* (time.time_ns() % 7 + 2)\n").replace(PLAIN, f"{PLAIN}import time\n"),
     "shares of its split": OURS.replace("((SINGLE, 1.0),)", "((SINGLE, 0.9),)"),
     "cannot run this plan": OURS.replace("fits=True", "fits=False"),
-    "no dataclass with a card among its fields": CODE,
+    "not a dataclass with a card among its fields": CODE,
     "cannot be loaded (ZeroDivisionError)": OURS.replace(PLAIN, f"{PLAIN}1 / 0\n"),
 }
 """What is wrong with each, as the suite or the registry says it."""

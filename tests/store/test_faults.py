@@ -53,7 +53,7 @@ def read_only(patch: pytest.MonkeyPatch) -> Iterator[None]:
 @contextmanager
 def locked(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Another program is in the middle of a write."""
-    patch.setattr(database, "_BUSY_SECONDS", 0.05)
+    patch.setattr(database, "BUSY_SECONDS", 0.05)
     with closing(sqlite3.connect(database.home() / database.DATABASE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield

@@ -237,7 +237,7 @@ def test_flipped_bits_of_the_database_give_no_budget_back(tmp_path: Path, monkey
     monkeypatch.setattr(verified_books, "EVERY", verified_books.EVERY)
     seed = random.randrange(10**6)
     print(f"seed {seed}")
-    ended = ledger_damage.damaged(tmp_path, range(200), seed)
+    ended = ledger_damage.damaged(tmp_path, range(200), seed, [*ledger_damage.DAMAGES])
     assert sum(ended.values()) == 200
     assert not [where for where, end in ended if end == ledger_damage.BROKEN]
     assert not [where for where, end in ended if end == ledger_damage.UNCHECKED and where in ledger_damage.OF_SHORT]

@@ -19,7 +19,7 @@ from dpsynth_core.web.results.open_runs import OpenRun
 from dpsynth_core.web.shell import document
 from dpsynth_core.web.shell.session import Current
 
-LIMITS, SCORES = "Limits of attacks", "Scores of other programs"
+LIMITS, SCORES = "Attacks", "Other programs’ scores"
 """Titles of the expanders, in few words, because pages show them at first sight."""
 
 

@@ -37,7 +37,7 @@ def on_workload(project: Current) -> None:
     if document.is_linked(project.draft) and not stated:
         return
     domain = document.domain(project.draft)
-    with st.expander("Name analyses", bool(stated), icon=":material/straighten:", key="named_analyses"):
+    with st.expander("Analyses", bool(stated), icon=":material/straighten:", key="named_analyses"):
         look = {"help": _HELP, "placeholder": "income ~ age + sex", "height": 120}
         fields.linked(_PATH, "\n".join(stated), _take, st.text_area, "Analyses, one on each line", **look)
         with st.container(horizontal=True, gap="small"):

@@ -24,5 +24,5 @@ EXTENSION = Extension(
     files=f"{_HERE}.statement:files",
     sections=(f"{_HERE}.statement:sections",),
     views=(("results", f"{_HERE}.view:results"),),
-    parts=(("audit", f"{_HERE}.audits"),),
+    parts=(("audit", "dpsynth_core.extensions.noise_check.audits"),),
 )

@@ -9,7 +9,7 @@ from dpsynth_core.extensions.noise_check.ratio import Ratio, ratio
 from dpsynth_core.web.results.open_runs import OpenRun, shown_counts
 from dpsynth_core.web.shell import curator
 
-TITLE = "Size of the noise"
+TITLE = "Noise"
 SWITCH = "Compare with true counts (curator-only)"
 HELP = "This reads the private table. Later releases of this project state that you saw exact values. The result is in no download."
 

@@ -46,7 +46,7 @@ def test_an_analysis_is_named_checked_and_passes(page: Page, server: Server, tmp
     decline_comparison(page)
     press_continue(page, "Workload")
 
-    unfold(page, "Name analyses")
+    unfold(page, "Analyses")
     field = page.get_by_role("textbox", name="Analyses, one on each line")
     field.fill("pay ~ sex + scool")
     field.press("Control+Enter")
