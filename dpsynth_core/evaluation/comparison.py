@@ -174,7 +174,7 @@ class CellGroups:
 
     @property
     def outside(self) -> NDArray[np.bool_]:
-        """Whether each group has only other or missing values, and no listed one; shape (groups,)."""
+        """True for each group without a listed value, which has only other or missing ones; shape (groups,)."""
         return np.array([codes[0] >= self.values for codes in self.cells], dtype=bool)
 
     @property

@@ -243,7 +243,7 @@ def _remarks(project: Current, used: Mapping[str, ColumnDraft], lost: Sequence[L
 
 
 def _proposals(used: Mapping[str, ColumnDraft], lost: Sequence[LearntColumn], runs_found: Sequence[_Found]) -> None:
-    """Draw what is proposed for all columns that were not learnt, and one button that does it.
+    """Draw what is proposed for all columns that were not learnt, and one button that does it; nothing without such columns.
 
     A column is to be learnt again as another kind, if one is likely and no run learnt it as that kind; else it is to be left out.
 
@@ -252,11 +252,11 @@ def _proposals(used: Mapping[str, ColumnDraft], lost: Sequence[LearntColumn], ru
         lost: The columns that were not learnt and are still open.
         runs_found: What each run found.
     """
+    if not lost:
+        return
     tried = {(one.attribute.name, one.attribute.kind) for found in runs_found for one in found.columns}
     again = {one.attribute.name: kind for one in lost if (kind := _likely_kind(one)) and (one.attribute.name, kind) not in tried}
     out = [one.attribute.name for one in lost if one.attribute.name not in again]
-    if not lost:
-        return
     parts = {kind: [name for name, likely in again.items() if likely == kind] for kind in _IN_WORDS}
     said = [f"learn {names(some)} again as {_IN_WORDS[kind]}" for kind, some in parts.items() if some]
     said += [f"leave out {names(out)}"] * bool(out)
