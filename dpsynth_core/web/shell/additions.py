@@ -8,18 +8,19 @@ from dpsynth_core.foundation import extension
 
 
 def draw(place: str, subject: Any) -> None:
-    """Draw what extensions have for a place of a page, in the order of the extensions.
+    """Draw what extensions have for a place of a page, in the order of the extensions; without any, draw nothing.
 
     Args:
         place: One of `extension.PLACES`.
-        subject: What the place is about: the project, or the open run.
+        subject: The argument of the extensions' functions: the open project, or the open run for
+            "results" and "downloads".
     """
     for path in extension.views(place):
         extension.load(path)(subject)
 
 
 def page(name: str) -> None:
-    """Draw a page of an extension, which is in the navigation only where the extension is there.
+    """Draw a page of an extension; nothing if no extension has a page of this name.
 
     Args:
         name: Name of the page.

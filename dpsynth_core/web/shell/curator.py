@@ -25,12 +25,15 @@ from dpsynth_core.web.shell import session
 
 
 def note(look: Look, *projects: str) -> None:
-    """Record that values of the private table are shown, before any is shown.
+    """Record in the store that values of the private table are shown; call it before any is shown.
 
-    The look is recorded for the open project and for the other `projects` that it concerns.
+    The look (a kind of view of private values) is recorded for the open project and for the projects
+    with the ids `projects`. Releases of these projects state it.
 
     Raises:
-        InputError: A project was deleted meanwhile; then nothing may be shown.
+        InputError: The visitor may not look, the house rules forbid looks, or a project was deleted
+            meanwhile; then nothing may be shown.
+        StoreFault: The store cannot be written.
     """
     project = session.current()
     for about in {project.id, *projects}:
@@ -38,7 +41,15 @@ def note(look: Look, *projects: str) -> None:
 
 
 def was_seen(look: Look, project: str) -> bool:
-    """Return whether one of the visitor's projects has taken a look already."""
+    """Return whether a look is recorded for a project of the visitor.
+
+    Args:
+        look: The kind of view of private values.
+        project: The id of the project.
+
+    Raises:
+        InputError: The visitor has no such project.
+    """
     return look in recorded_views.of(session.current().owner, project)
 
 
@@ -53,7 +64,9 @@ WARNING = (
 
 
 def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
-    """Return a random sample of a run's table as cell codes, shape (records, attributes).
+    """Return a random sample of a run's private records as cell codes, shape (records, attributes), curator-only.
+
+    A code is the index, from 0, of a cell in the column's attribute.
 
     Args:
         spec: The run's spec, with the path of its table.
@@ -61,25 +74,25 @@ def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
         most: The largest number of records.
 
     Raises:
-        InputError: The table is gone.
-        ValueError: The records are not available.
+        InputError: The table is gone or cannot be read.
+        ValueError: The table's source only counts cells, and has no records.
     """
     plan = synthesis.plan(spec)
     return true_records(synthesis.open_source(replace(plan, domain=domain)), most)
 
 
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
-    """Return the exact marginals of a run's table over the cliques, without moving values into the domain.
+    """Return a run's exact marginals by clique, curator-only, without values that were moved into another cell.
 
-    Values that have no cell in the domain are not counted. For two linked tables the marginals are
-    as released, with the rules of the domain, in households.
+    Values that have no cell of their own in the domain are not counted. Counts are in records. For two
+    linked tables they are in households, with fractions, and follow the rules of the domain.
 
     Args:
         spec: The run's spec, with the path of its table.
         cliques: The columns of each marginal.
 
     Raises:
-        InputError: The table is gone.
+        InputError: The table is gone or cannot be read.
     """
     plan = synthesis.plan(spec)
     if plan.link is not None:  # whose members no cell is added for; in households, as what is released, of which pairs are parts
@@ -91,7 +104,10 @@ def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
 
 
 def kernel_counts(spec: Spec, domain: Domain, cliques: Collection[Clique]) -> Truth:
-    """Return the exact marginals of a run's table as the kernel counts them, with values that were moved into a cell.
+    """Return a run's exact marginals by clique as the kernel counts them, in records, curator-only.
+
+    They include values that were moved into a cell. For two linked tables they are in records of pairs, of
+    which a household has `Link.records_each`.
 
     Args:
         spec: The run's spec, with the path of its table.
@@ -99,7 +115,7 @@ def kernel_counts(spec: Spec, domain: Domain, cliques: Collection[Clique]) -> Tr
         cliques: The columns of each marginal.
 
     Raises:
-        InputError: The table is gone.
+        InputError: The table is gone or cannot be read.
     """
     counts = true_counts(synthesis.open_source(replace(synthesis.plan(spec), domain=domain)), cliques)
     return Zoned(counts.zone, counts.value)

@@ -10,10 +10,10 @@ _ENOUGH = 65_536
 
 
 def make_room() -> str:
-    """Raise the limit of open files as far as the system allows.
+    """Raise this process's limit of open files, to at most 65,536 and as far as the system allows.
 
     Returns:
-        A sentence with the number of tabs that fit, if fewer than `TABS` do; else "".
+        A sentence with the number of browser tabs that fit, if fewer than `TABS` do; otherwise "".
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:

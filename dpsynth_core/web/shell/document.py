@@ -82,7 +82,7 @@ DEFAULT_CAP = dict(zip(("epsilon", "delta"), accounts.DEFAULT_CAP, strict=True))
 
 
 def new() -> Draft:
-    """Return the draft of a new project: data-independent defaults and nothing else."""
+    """Return the draft of a new project: defaults that depend on no data, without table, domain and workload."""
     return {
         "unit": {"relation": "add-remove", "person_column": None, "max_rows_per_person": 1},
         "budget": dict(DEFAULT_BUDGET),
@@ -93,7 +93,7 @@ def new() -> Draft:
 
 
 def completed(draft: Mapping[str, Any]) -> Draft:
-    """Return the draft with a default for each missing field that pages rely on.
+    """Return a copy of the draft with a default for each missing field that pages rely on.
 
     A damaged or older draft thus still opens. A stored budget that has no certificate gets none,
     because that is the curator's choice.
@@ -114,17 +114,17 @@ def completed(draft: Mapping[str, Any]) -> Draft:
 
 
 def wizard(draft: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the wizard's notes of a draft, which are not part of the spec."""
+    """Return the wizard's notes of a draft, which are not part of the spec; an empty mapping without notes."""
     return draft.get("wizard", {})
 
 
 def passed(draft: Mapping[str, Any]) -> list[str]:
-    """Return the names of the steps that were left through Continue."""
+    """Return the names of the steps that were left through Continue, in the order in which they were left."""
     return list(wizard(draft).get("passed", []))
 
 
 def people(draft: Mapping[str, Any]) -> int | None:
-    """Return the approximate number of people, or None.
+    """Return the approximate number of people, or None if it is not known.
 
     The curator states it, or a run that learnt values released it with noise. It is never counted in
     the table.
@@ -133,7 +133,10 @@ def people(draft: Mapping[str, Any]) -> int | None:
 
 
 def cap(draft: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the (epsilon, delta) cap with which the ledger account of a new population is opened."""
+    """Return the largest total (epsilon, delta) with which a new population's ledger account is opened.
+
+    It is the wizard's default until the curator enters another. An entry is None while its text is not valid.
+    """
     chosen = wizard(draft).get("cap", DEFAULT_CAP)
     return chosen["epsilon"], chosen["delta"]
 
@@ -163,7 +166,7 @@ def domain_zone(draft: Mapping[str, Any]) -> Zone:
 
 
 def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the column names of the table, known from its header."""
+    """Return the column names of the table in its order, known from its header; () if no table is chosen."""
     return tuple(wizard(draft).get("columns", ()))
 
 
@@ -176,6 +179,9 @@ def second(draft: Mapping[str, Any]) -> Draft:
     """Return the second table as a draft, for functions that take a draft of one table.
 
     Its parts are the draft's own objects: changing one draft changes the other.
+
+    Raises:
+        KeyError: The draft has no second table.
     """
     return {"data": draft["members"], "unit": draft["unit"], "wizard": draft["wizard"]["members"]}
 
@@ -194,7 +200,7 @@ def every_column(draft: Draft) -> dict[str, Draft]:
 
 
 def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) -> tuple[Doubt, ...]:
-    """Return the open questions about the file format.
+    """Return the open questions about the file format, in the order in which they are asked; () if none is open.
 
     Args:
         draft: The draft of one table.
@@ -207,13 +213,22 @@ def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) ->
 
 
 def note_doubts(draft: Draft, open_ones: Sequence[Doubt]) -> None:
-    """Store the open questions about the file format, for `doubts`."""
+    """Store the open questions about the file format in the notes of a draft, in place of earlier ones.
+
+    Args:
+        draft: The draft of one table, which is changed.
+        open_ones: The questions.
+    """
     listed = [[one.question, [[label, dict(fields)] for label, fields in one.answers], one.is_suggestion] for one in open_ones]
     draft.setdefault("wizard", {})["doubts"] = listed
 
 
 def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
-    """Return the domain of each table. Raises InputError while a domain is missing or wrong."""
+    """Return the domain of each table: the first, then the second if there is one.
+
+    Raises:
+        InputError: A domain is missing or wrong.
+    """
     stated = [draft.get("domain"), *([draft["members"].get("domain")] if is_linked(draft) else [])]
     if not all(stated):
         raise InputError("domain", "the domain is not complete yet", "finish the Domain page")
@@ -221,10 +236,10 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
-    """Return the domain of the workload; for two linked tables, the domain of pairs of rows.
+    """Return the domain of the workload, with the published tables; for two linked tables, the domain of pairs of rows.
 
     Raises:
-        InputError: The domain is missing or wrong.
+        InputError: The domain or a published table is missing or wrong.
     """
     if is_linked(draft):
         return link(draft).domain
@@ -240,6 +255,7 @@ def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
         rules: Rules that hold in every household, instead of the draft's own, which may be wrong.
 
     Raises:
+        KeyError: The draft has no second table.
         InputError: A domain is missing or wrong, the largest number of members is not valid, or the
             rules contradict the domains.
     """
@@ -264,7 +280,11 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
-    """Return the workload. Raises InputError while it is missing, wrong, or does not fit the domain."""
+    """Return the workload; for two linked tables, the fixed workload of all kinds of tables.
+
+    Raises:
+        InputError: The workload or the domain is missing or wrong, or they do not fit each other.
+    """
     if is_linked(draft):
         return _all_kinds(link(draft))
     if not draft.get("workload"):
@@ -275,10 +295,11 @@ def workload(draft: Mapping[str, Any]) -> Workload:
 
 
 def criteria(draft: Mapping[str, Any]) -> tuple[AnyCriterion, ...]:
-    """Return the criteria for the rows.
+    """Return the criteria for the rows, in the order of the page; () if the draft has none.
 
     Raises:
-        InputError: A criterion is wrong or incomplete; the error names its number on the page.
+        InputError: A criterion is wrong or incomplete (the error names its number on the page, from 1), or
+            the workload is not complete.
     """
     listed = draft.get("criteria", ())
     if not listed:
@@ -303,7 +324,7 @@ def _numbered() -> Iterator[None]:
 
 
 def targets(draft: Mapping[str, Any]) -> tuple[Target, ...]:
-    """Return the columns that models will predict, because the plan or a criterion asks for them.
+    """Return the columns that models will predict, because the plan or a criterion asks for them; () if none is asked.
 
     Raises:
         InputError: A criterion is wrong, or a column cannot be predicted.
@@ -327,11 +348,15 @@ def proposals(draft: Mapping[str, Any]) -> tuple[Proposal, ...]:
 def cost(draft: Mapping[str, Any], *, read: bool = True) -> Cost | InputError:
     """Return the expected noise and running time of the workload with the present mechanism and budget.
 
-    If they are unknown, the InputError with the reason is returned, not raised.
+    The draft must have a domain and a workload. Noise is in people, time in seconds.
 
     Args:
         draft: The draft.
-        read: Whether to work out the passes over the records (`proposals.cost`).
+        read: Whether to work out the passes over the records (`proposals.cost`); otherwise they are 1.
+
+    Returns:
+        The cost; if budget, mechanism or workload is not valid, the InputError with the reason, which is
+        not raised.
     """
     try:
         stated = _key(draft["domain"]), _key(draft["workload"]), _key(draft["mechanism"])
@@ -344,7 +369,7 @@ def mechanism(draft: Mapping[str, Any]) -> Mechanism:
     """Return the chosen mechanism with its settings; for two linked tables their only mechanism.
 
     Raises:
-        InputError: The settings are not valid, or the two tables are not complete.
+        InputError: The mechanism is unknown, its settings are not valid, or the two tables are not complete.
     """
     if is_linked(draft):
         return Households(link(draft))
@@ -352,16 +377,20 @@ def mechanism(draft: Mapping[str, Any]) -> Mechanism:
 
 
 def budget(draft: Mapping[str, Any]) -> BudgetSpec:
-    """Return the budget. Raises InputError if epsilon, delta or a share is not valid."""
+    """Return the budget as the draft states it.
+
+    Raises:
+        InputError: Epsilon or delta is not valid. The shares are checked by `shares`.
+    """
     stated = draft.get("budget", {})
     budgets.check_budget(stated.get("epsilon"), stated.get("delta"))
     return BudgetSpec(**stated)
 
 
 def needs_reason(draft: Mapping[str, Any]) -> bool:
-    """Return whether the curator has to give a reason for a large epsilon.
+    """Return whether the curator has to give a written reason for an epsilon above `WEAK_EPSILON`.
 
-    Simulated data and releases with repeatable noise need none.
+    Simulated data and releases with repeatable noise need none; without epsilon or table it is False.
     """
     epsilon, kind = draft["budget"].get("epsilon"), draft.get("data", {}).get("kind")
     real = kind in KINDS and not KINDS[kind].simulated and draft["output"]["seed"] is None
@@ -369,14 +398,14 @@ def needs_reason(draft: Mapping[str, Any]) -> bool:
 
 
 def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
-    """Return how the sealed plan will divide the budget between its measurements.
+    """Return how the sealed plan will divide the budget between its measurements, in rho.
 
     Args:
-        draft: The draft.
+        draft: The draft. Without a domain, no share for learning values or numbers inside cells is counted.
         other: A mechanism in place of the chosen one.
 
     Raises:
-        InputError: The budget is not valid, or the domain is wrong.
+        InputError: The budget or a share is not valid, or the domain or mechanism is wrong.
     """
     chosen = other or mechanism(draft)
     if not draft.get("domain"):
@@ -388,9 +417,9 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
 
 
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
-    """Return the part of the budget that learns the values of each column in `unknown`.
+    """Return the noise (in records) and delta with which each column in `unknown` is learnt, in their order.
 
-    This assumes that no other column is learnt.
+    The budget's share for learning is divided between these columns alone. () if `unknown` is empty.
 
     Raises:
         InputError: The budget or the unit is not valid.
@@ -401,12 +430,13 @@ def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Po
 
 
 def plan(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = None) -> Plan:
-    """Return the plan of a complete draft. Only the table may still be missing.
+    """Return the plan of a complete draft, checked as a new plan. Only the table may still be missing.
 
     Args:
         draft: The draft.
         name: The name of the release.
-        looks: What the project has seen of its table, as in `spec`.
+        looks: The views of private values that the project has taken (`store.recorded_views`); None if
+            they are not known.
 
     Raises:
         InputError: The first missing or wrong field.
@@ -421,11 +451,11 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
     Args:
         draft: The draft.
         name: The name of the release.
-        looks: What the project has seen of its table (`store.recorded_views`), never taken from the
-            draft itself.
+        looks: The views of private values that the project has taken (`store.recorded_views`), never
+            taken from the draft itself; None if they are not known.
 
     Raises:
-        InputError: The first missing or wrong field.
+        InputError: The first missing or wrong field, also if no table is chosen.
     """
     for step in _CHECKS:
         if (error := problem(draft, step)) is not None:
@@ -439,7 +469,12 @@ def spec(draft: Mapping[str, Any], name: str, looks: tuple[Look, ...] | None = N
 
 
 def problem(draft: Mapping[str, Any], step: str) -> InputError | None:
-    """Return the error of a preparation step that is not complete; None if it is complete."""
+    """Return the error of a preparation step that is not complete; None if it is complete.
+
+    Args:
+        draft: The draft.
+        step: "data", "domain", "workload" or "budget"; another name raises KeyError.
+    """
     try:
         _CHECKS[step](draft)
     except InputError as error:
@@ -517,7 +552,13 @@ def _key(value: Any) -> str:
 
 @lru_cache(maxsize=64)
 def plan_of(text: str) -> Plan:
-    """Return the plan of a spec in JSON, cached. Raises InputError if the spec is not valid."""
+    """Return the plan of a spec in JSON, cached.
+
+    Unlike `plan`, it accepts the spec of an earlier run, without the checks for new plans.
+
+    Raises:
+        InputError: The spec is not valid.
+    """
     return Plan.of(Spec.from_json(json.loads(text)))
 
 

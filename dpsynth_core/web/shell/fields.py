@@ -31,11 +31,11 @@ the next click stores that.
 
 
 def value(path: str, default: Any = None) -> Any:
-    """Return a value of the draft.
+    """Return a value of the open project's draft.
 
     Args:
         path: Keys from the root, separated by dots.
-        default: The value where a key is missing.
+        default: The result if a key is missing.
     """
     content: Any = session.current().draft
     for part in path.split("."):
@@ -47,7 +47,16 @@ def value(path: str, default: Any = None) -> Any:
 
 @session.edits
 def store(draft: Draft, path: str, new: Any) -> None:
-    """Save one value of the draft, and delete the invalid text stored for the same path, if any."""
+    """Save one value of the open project's draft, and delete the invalid text stored for the same path, if any.
+
+    It is called without `draft`, and returns whether the change was not refused (`session.edits`). Missing
+    sections on the path are added.
+
+    Args:
+        draft: The draft, passed by the decorator.
+        path: Keys from the root, separated by dots.
+        new: The value.
+    """
     _put(draft, path, new)
     draft.get("wizard", {}).get("typed", {}).pop(path, None)
 
@@ -63,13 +72,16 @@ def choice(
     on_change: Callable[[], None] | None = None,
     **look: Any,
 ) -> Any:
-    """Draw a widget for a value of the draft that is one of `options`, and return the value.
+    """Draw a widget for a value of the draft that is one of `options`, and return the value shown.
+
+    A chosen value is saved at once. If the stored value is not among the options, the default is shown, or
+    the first option.
 
     Args:
         label: The label of the widget.
         path: The path of the value in the draft.
         options: The possible values.
-        names: The label of each option (Markdown, except for "select").
+        names: The label of each option (Markdown, except for "select"); an option without one shows itself.
         kind: "select", "radio" or "segmented".
         default: The option shown while nothing is stored; None for the first.
         on_change: Called after the new value is stored.
@@ -90,7 +102,9 @@ def choice(
 
 
 def text(label: str, path: str, widget: Callable[..., Any] = st.text_input, **look: Any) -> str:
-    """Draw a field for a text of the draft, and return the text. It is saved without outer spaces.
+    """Draw a field for a text of the draft, and return the text; "" if nothing is entered.
+
+    A changed text is saved at once, without outer spaces.
 
     Args:
         label: The label.
@@ -199,7 +213,7 @@ def taken_file(
 
 
 def share(label: str, path: str, usual: Sequence[float], default: float, help: str | None = None, none: str = "0%") -> float:
-    """Draw a choice of a share of the budget (0 to 1), and return the share.
+    """Draw a choice of a share of the budget, and return the share, a fraction from 0 to 1. A change is saved at once.
 
     Args:
         label: The label.
@@ -252,12 +266,14 @@ def _widget_key(name: str) -> str:
 
 
 def editor_key(name: str, changed_since: Callable[[Any], bool]) -> str:
-    """Return the session key of a data editor's edits; a new key if its content was changed elsewhere.
+    """Return the session key under which a data editor stores its edits.
+
+    If the editor's content was changed elsewhere, the key is a new one, so that earlier edits are dropped.
 
     Args:
         name: The name of the editor.
-        changed_since: Returns whether the content was changed, given the editor's stored edits by
-            row.
+        changed_since: Returns whether the content was changed elsewhere, given the editor's stored edits
+            by row number, from 0.
     """
     if changed_since(st.session_state.get(f"{name}_{_version(name)}", {}).get("edited_rows", {})):
         _renew(name)
@@ -274,13 +290,13 @@ def _renew(name: str) -> None:
 
 
 def problem(error: InputError) -> None:
-    """Draw an error about the field above as one line of small red text."""
+    """Draw the problem and the remedy of an error as one line of small red text, below the field that it is about."""
     st.caption(f":red[:material/error: {literal(error.problem)}; {literal(error.remedy)}.]")
 
 
 @contextmanager
 def minded() -> Iterator[None]:
-    """Draw an InputError of the block as one line of small red text (`problem`)."""
+    """Draw an InputError of the block as one line of small red text (`problem`); the script goes on after the block."""
     try:
         yield
     except InputError as error:

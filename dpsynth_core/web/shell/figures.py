@@ -32,10 +32,10 @@ def show(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arguments: A
 
     Args:
         make: A function of `charts`, called as make(zoned, *arguments, **options).
-        zoned: The frame.
+        zoned: The frame with its zone.
         arguments: Further arguments of `make`.
         name: Part of the key of a curator-only chart, different for each on a page; ignored for
-            public charts.
+            charts of other zones.
         options: Keyword arguments of `make`.
     """
     if zoned.zone is Zone.CURATOR:
@@ -63,7 +63,7 @@ def specification(make: Callable[..., Drawing], zoned: Zoned[pd.DataFrame], *arg
 
 
 def self_contained(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a Vega-Lite specification with its rows written into each layer.
+    """Return a copy of a Vega-Lite specification with layers, in which the rows are written into each layer.
 
     Rows in a named or top-level data set would be offered by Streamlit as a table with a download.
     """

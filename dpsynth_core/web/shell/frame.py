@@ -27,9 +27,7 @@ from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, 
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, REFERENCE, STEPS, State, Step
 
-_CURATOR_HELP = (
-    "Exact private values stay on this screen: never in a download, report or log. Do not photograph or share them."
-)
+_CURATOR_HELP = "Exact private values stay on this screen: never in a download, report or log. Do not photograph or share them."
 _ZONE_LOOK = {
     Zone.PUBLIC: ("blue", ":material/public:", "Anyone may see this: it is known without the private table."),
     Zone.RELEASED: ("green", ":material/verified_user:", "You may publish this: it follows from public facts and noisy answers."),
@@ -41,7 +39,10 @@ _ROOT = "start"
 
 
 def run() -> None:
-    """Set up the page and run the router. app.py calls this at every run of the script."""
+    """Set up the page and run the router; app.py calls this at every run of the script.
+
+    An error of the store, and the refusal of a visitor whom the door does not know, are drawn on the page.
+    """
     menu = {"Get help": None, "Report a bug": None, "About": f"{brand.NAME}. {brand.TAGLINE}."}
     st.set_page_config(page_title=brand.NAME, page_icon=brand.ICON, layout="wide", menu_items=menu)
     st.logo(brand.logo(), size="large", icon_image=brand.ICON)
@@ -122,7 +123,10 @@ def require(name: str) -> Current:
 def header(name: str, sentence: str, *zones: Zone) -> None:
     """Draw the title of a page, badges of the zones on it, and a sentence on the page's decision.
 
-    With exactly one zone, `card` draws a badge only for another zone.
+    Args:
+        name: The name of the page's step.
+        sentence: The sentence, as Markdown in the program's own words.
+        *zones: The zones on the page. If there is exactly one, `card` draws a badge only for another zone.
     """
     step = _step(name)
     st.session_state[_ZONE] = zones[0] if len(zones) == 1 else None
@@ -157,7 +161,7 @@ def zone_badge(zone: Zone) -> None:
 
 
 def watermark(zone: Zone, part: str = "page") -> DeltaGenerator:
-    """Return a container that has a watermark if `zone` is curator-only.
+    """Return a container for content of a zone; if the zone is curator-only, the container has a watermark.
 
     Args:
         zone: The zone of the content.
@@ -199,7 +203,7 @@ def nav(name: str, *, ready: bool = True, why: str = "") -> None:
 
 
 def forward(name: str, after: str) -> None:
-    """Mark the step `name` as passed, and open the step `after`."""
+    """Save that the step `name` is passed, and open the step `after`; nothing after the call runs."""
 
     def change(draft: dict) -> None:
         passed = draft.setdefault("wizard", {}).setdefault("passed", [])
@@ -235,7 +239,8 @@ def link(name: str, label: str) -> None:
     """Draw a link to another page of the wizard.
 
     Args:
-        label: The program's own words.
+        name: The name of the page's step.
+        label: The text of the link, in the program's own words.
     """
     st.page_link(st.session_state[_PAGES][name], label=label, icon=_step(name).icon)
 

@@ -27,7 +27,10 @@ def text(name: str) -> str:
 
 
 def mechanism_cards() -> None:
-    """Draw a card for each mechanism, grouped by purpose."""
+    """Draw a card for each mechanism, grouped by purpose in the registry's order.
+
+    A card shows paper, summary, privacy argument, differences from the paper, and parameters.
+    """
     for purpose in registry.PURPOSES:
         st.markdown(f"### {purpose.title}")
         st.caption(purpose.sentence)

@@ -30,13 +30,17 @@ _last_look = float("-inf")
 
 
 def looked() -> None:
-    """Note that the queue was checked now."""
+    """Note that the queue of runs was checked now. The health check fails 60 seconds after the last call."""
     global _last_look
     _last_look = time.monotonic()
 
 
 def routes() -> list[Route]:
-    """Return the routes of health check and metrics, for the server's list."""
+    """Return the routes of health check and metrics, in this order, for the server's list.
+
+    The health check answers "ok" or status 503. Metrics are text for Prometheus; without the token in the
+    environment variable `DPSYNTH_METRICS_TOKEN` they answer 404.
+    """
     return [Route(address.path(doors.WORKS), _works), Route(address.path(doors.METRICS), _metrics)]
 
 

@@ -17,7 +17,10 @@ _KEY = "impossible"
 
 
 def of(draft: Mapping[str, Any]) -> list[Rule]:
-    """Return the rules of the draft; for two linked tables, the rules of both."""
+    """Return a new list of the draft's rules about impossible combinations; [] if it has none.
+
+    For two linked tables these are the rules stored with the second table, which may concern both.
+    """
     return list(draft["members"].get("rules", ())) if document.is_linked(draft) else _of_first(draft)
 
 

@@ -21,7 +21,7 @@ _SAMPLE = "sampled"
 def more_rows(
     release: str, file: str, whom: Callable[[], Group | None], draw: Callable[[int, Group], tuple[str, bytes | Callable[[], bytes]]]
 ) -> None:
-    """Draw the form for further rows of a release, and their download.
+    """Draw the form for further rows of a release, drawn from its released model, and their download.
 
     Args:
         release: The identifier of the release.
@@ -29,7 +29,7 @@ def more_rows(
         whom: Draws the fields for a group of people, and returns the group; None if it is
             incomplete.
         draw: Draws this number of rows of a group. Returns a sentence on the rows' errors, and the
-            rows as CSV or a function that returns it; may raise InputError.
+            rows as CSV or a function that returns it. Its InputError is drawn on the page.
     """
     with st.expander("More rows, or rows of a group", icon=":material/playlist_add:", key="more_rows"):
         st.caption("These rows come from the released model. Nothing is charged, and no record is read.")

@@ -21,8 +21,8 @@ def positive(text: str, field: str, example: str) -> float:
         example: A valid text, for the error.
 
     Raises:
-        InputError: Any other text: words, nan, infinity, 0, and texts such as 1,000 and 1.234,5,
-            which mean different numbers to different people.
+        InputError: The text is anything else: empty, words, nan, infinity, 0, or a text such as 1,000 and
+            1.234,5, which means different numbers to different people.
     """
     entered = text.strip()[:40]
     try:
@@ -38,7 +38,17 @@ def positive(text: str, field: str, example: str) -> float:
 
 
 def whole(text: str, field: str, low: int, high: int) -> int:
-    """Return a whole number from `low` to `high`. Raises InputError for any other text."""
+    """Return a whole number from `low` to `high`, both included, from a text of digits.
+
+    Args:
+        text: The text; spaces around it are ignored.
+        field: The name of the field, for the error.
+        low: The smallest number that is allowed, at least 0.
+        high: The largest number that is allowed.
+
+    Raises:
+        InputError: The text is anything else, also empty or with thousands separators.
+    """
     entered = text.strip()[:40]
     if not entered.isascii() or not entered.isdigit() or not low <= int(entered) <= high:
         remedy = "write digits only, such as 3000" if low <= 3000 <= high else f"write one such as {low}"
@@ -47,15 +57,18 @@ def whole(text: str, field: str, low: int, high: int) -> int:
 
 
 def optional(text: str, field: str, high: int) -> int | None:
-    """Return a whole number from 1 to `high`; None for an empty text.
+    """Return a whole number from 1 to `high`, both included; None for an empty text.
 
-    Commas and spaces between thousands are accepted. Raises InputError for any other text.
+    Commas and spaces between thousands are accepted.
+
+    Raises:
+        InputError: The text is anything else; the error is about `field`.
     """
     return whole(text.replace(",", "").replace(" ", ""), field, 1, high) if text.strip() else None
 
 
 def people(number: float) -> str:
-    """Return a number of people as text: 12,345, and below ten with a digit after the point."""
+    """Return a number of people as text: 12,345, and below ten with one digit after the point."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"
 
 
@@ -67,7 +80,11 @@ def short(number: float) -> str:
 
 
 def more(releases: int) -> str:
-    """Return a sentence on how many more releases of the same cost fit into an account."""
+    """Return a sentence on how many more releases of the same cost fit into an account.
+
+    Args:
+        releases: Their number; 0 if no other fits.
+    """
     if releases > 1:
         return f"About {releases:,} more releases like this one fit."
     return "One more release like this fits." if releases else "No other release like this fits."
@@ -77,7 +94,7 @@ SLOWLY = "Losses add up more slowly than ε does, so the amounts do not simply s
 
 
 def count(number: float) -> str:
-    """Return a size as text: 1,234,567, then 3.4 million, then 1.2 × 10¹⁵."""
+    """Return a size of at least 0 as text: 1,234,567 up to a million (rounded), then 3.4 million, then 1.2 × 10¹⁵."""
     if number >= 1e15:
         exponent, fraction = divmod(math.log10(number), 1)  # also for whole numbers far beyond the range of a float
         return f"{10**fraction:.1f} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
@@ -88,7 +105,11 @@ def count(number: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text: "less than a second", "12 s", "3 min", "2 h 10 min"."""
+    """Return a duration as text: "less than a second", "12 s" below 90 seconds, "3 min" below 90 minutes, "2 h 10 min".
+
+    Args:
+        seconds: The duration in seconds.
+    """
     if seconds < 1:
         return "less than a second"
     if seconds < 90:

@@ -30,7 +30,10 @@ _NOTED = "planned"
 
 
 def begin(draft: Draft, columns: Sequence[str]) -> None:
-    """Make `columns` the columns of the draft, and remove its table and what was stated about the table."""
+    """Make `columns` the columns of the draft, and remove its table and what was stated about the table.
+
+    The draft is changed in place; it has a plan without a table afterwards.
+    """
     wizard = draft.setdefault("wizard", {})
     draft.pop("data", None)
     for name in ("declared", "comparison", "doubts", "stated"):
@@ -54,13 +57,17 @@ def forget(draft: Draft) -> None:
 
 
 def differences(draft: Mapping[str, Any]) -> Changes | None:
-    """Return how the table differs from the plan that was made before.
+    """Return how the table differs from the plan that was made before it was chosen.
 
-    The differences are missing columns, further columns, and values that the table's file declares
-    and the plan lacks.
+    The differences are columns that the table lacks, columns that the plan lacks, and values that the
+    table's file declares and the plan lacks, each in its own order. No record is read.
 
     Returns:
-        The differences; None without a table or without a plan from before the table.
+        The differences, each of which may be empty; None without a table or without a plan from before the
+        table.
+
+    Raises:
+        InputError: The draft's domain is wrong.
     """
     names = planned(draft)
     if not names or "data" not in draft:
@@ -84,7 +91,7 @@ class Whose(StrEnum):
 
 
 def of_release(spec: Spec) -> Draft:
-    """Return the plan of a release as the draft of a project about the same people, without a table.
+    """Return the plan of a release as a new draft of a project about the same people, without a table.
 
     Raises:
         InputError: The release has two linked tables.
@@ -104,7 +111,7 @@ def of_release(spec: Spec) -> Draft:
 
 
 def copied(draft: Mapping[str, Any], whose: Whose) -> Draft:
-    """Return the plan of a draft as the draft of another project, without a table.
+    """Return the plan of a draft as a new draft of another project, without a table; the draft itself is unchanged.
 
     Args:
         draft: The draft; for two linked tables, the plan of the first is copied.

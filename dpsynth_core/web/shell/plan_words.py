@@ -72,11 +72,11 @@ def named(path: str) -> str:
 
 
 def valued(path: str, value: str) -> str:
-    """Return the value of a part of the plan in words.
+    """Return the value of a part of the plan in words: "–" if it is not stated, the title of a mechanism for its name.
 
     Args:
         path: The path of the part in the spec.
-        value: The value as text, as in the spec.
+        value: The value as text, as in the spec; returned unchanged in all other cases.
     """
     if path == "mechanism.name":
         return registry.title(value)

@@ -24,24 +24,28 @@ STORE = "store"
 
 
 def refused(error: InputError) -> None:
-    """Draw an error: the place, the problem and the remedy."""
+    """Draw an error as a red box on the page: the field, the problem and the remedy."""
     st.error(sentence(error), icon=":material/error:")
 
 
 def sentence(error: InputError) -> str:
-    """Return an InputError as Markdown with its texts escaped."""
+    """Return the field, the problem and the remedy of an InputError as Markdown, with its texts escaped."""
     return f"**{literal(capital(plan_words.named(error.field)))}**: {literal(error.problem)}. {literal(capital(error.remedy))}."
 
 
 def stored(action: Callable[P, object]) -> Callable[P, object]:
-    """Return the action as a callback whose InputError is shown at the top of the page."""
+    """Return the action as a callback of a widget whose InputError is stored, and shown at the top of the page later."""
     return attempted(STORE)(action)
 
 
 def polled(draw: Callable[P, None], seconds: float | None) -> Callable[P, None]:
-    """Return `draw` as a part of the page that is drawn again every `seconds`; only by its widgets if None.
+    """Return `draw` as a part of the page that is drawn again by itself.
 
-    An InputError is shown in its place.
+    An InputError of `draw` is shown in its place.
+
+    Args:
+        draw: Draws the part.
+        seconds: Seconds between two drawings; None if only its own widgets cause a new drawing.
     """
     return st.fragment(explained()(draw), run_every=seconds)
 
@@ -50,6 +54,10 @@ def dialog(title: str, **look: Any) -> Callable[[Callable[P, None]], Callable[P,
     """Return a decorator that makes a function draw a dialog.
 
     Using a widget of the dialog draws only the dialog again. An InputError is shown inside.
+
+    Args:
+        title: The title of the dialog.
+        **look: Further arguments of `st.dialog`.
     """
     return lambda draw: st.dialog(title, **look)(explained()(draw))
 
@@ -76,7 +84,10 @@ def attempted(place: str) -> Iterator[None]:
 
 
 def attempt(place: str, action: Callable[[], object]) -> bool:
-    """Return whether the action succeeded; its InputError is stored as in `attempted`."""
+    """Run the action, and return whether it succeeded.
+
+    Its InputError is not raised, but stored in the session to be shown later at `place`, as in `attempted`.
+    """
     done: list[object] = []
     with attempted(place):
         done.append(action())
@@ -84,7 +95,7 @@ def attempt(place: str, action: Callable[[], object]) -> bool:
 
 
 def taken(place: str) -> InputError | None:
-    """Return the error stored for `place`, which is deleted; None without an error."""
+    """Return the error stored for `place` and delete it from the session; None without an error."""
     return st.session_state.pop(_key(place), None)
 
 

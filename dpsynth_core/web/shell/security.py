@@ -90,6 +90,7 @@ class Harden:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with `HEADERS` added to the response."""
+
         async def send_hardened(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
@@ -113,7 +114,11 @@ MIDDLEWARE = [Middleware(Harden), Middleware(Patient), Middleware(Guard)]
 
 
 def check_settings() -> None:
-    """End the program with a message of one line if its settings cannot be used, or would let strangers in."""
+    """Check the server's settings and install the limits for connections.
+
+    Raises:
+        SystemExit: A setting cannot be used, or would let strangers in; the message has one line.
+    """
     try:
         for variable in settings.NUMBERS:
             settings.number(variable)
@@ -158,11 +163,11 @@ def _described(said: Any) -> Any:
 
 @contextlib.asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
-    """Start the app's background work before the server's first request, and stop it at the end.
+    """Start the app's background work before the server's first request, and stop it when the block ends.
 
     Jobs of an earlier server are settled first: runs whose worker died are marked lost, and
-    other jobs continue. Then the pages are loaded, the address is announced, and the queues are checked
-    regularly.
+    other jobs continue. Then the pages are loaded, the address is announced, and the queue of jobs is
+    checked every 2 seconds. The context's value is {}.
     """
     await _pump_once()
     await asyncio.to_thread(_warm_up)
@@ -198,8 +203,11 @@ def _warm_up() -> None:
 def load_pages() -> None:
     """Import the modules of all pages and build one chart, so that the first visit need not wait.
 
-    The first chart reads Vega-Lite's schema. It shows public facts and belongs to no release. All
-    takes about half a second.
+    The first chart reads Vega-Lite's schema; it shows public facts, and is discarded. All takes about half
+    a second.
+
+    Raises:
+        ImportError: A package is missing.
     """
     from dpsynth_core import charts
     from dpsynth_core.planning import precision
@@ -246,9 +254,10 @@ async def _attempt(action: Callable[[], object], failed: str) -> bool:
 
 
 def announce(door: doors.Door) -> None:
-    """Print the app's address, and open it in a browser.
+    """Print the app's address on standard output, and open it in a browser.
 
-    A server that is headless (`server.headless`) or has no desktop opens nothing.
+    A server that is headless (`server.headless`) or has no desktop opens nothing. Missing protections of the
+    system and a low limit of open files are logged as warnings.
     """
     for lacking in filter(None, (sandbox.lacking(), descriptors.make_room())):
         _log.warning("%s", lacking)
@@ -261,7 +270,7 @@ def announce(door: doors.Door) -> None:
 
 
 def say(stream: TextIO, url: str, token: str) -> None:
-    """Print the app's address and how to open it.
+    """Print the app's address and how to open it. A stream without a reader is ignored.
 
     Args:
         stream: Where to print. The token is only shown on a terminal, because another stream may be

@@ -56,7 +56,7 @@ class Current:
 
 
 def admitted() -> bool:
-    """Read the visitor's owner id from the cookies, and return whether the door knows the visitor.
+    """Read the visitor's owner id from the cookies into the session, and return whether the door knows the visitor.
 
     The door itself serves nothing to strangers; this also covers a server that was started without
     the door.
@@ -76,7 +76,10 @@ def in_office() -> bool:
 
 
 def ends() -> None:
-    """Make the browser reload the page when the sign-in ends, because the page gets no answer afterwards."""
+    """Make the browser reload the page when the sign-in ends, because the page gets no answer afterwards.
+
+    Nothing is done on a server for one person.
+    """
     door = doors.chosen()
     if isinstance(door, SignIn):
         wait = 1000 * max(1, math.ceil(door.seconds_left(st.context.cookies)) + 1)
@@ -93,10 +96,10 @@ def only_this_machine() -> bool:
 
 
 def own_projects() -> tuple[Project, ...]:
-    """Return the visitor's projects, the last changed first. Call `admitted` first.
+    """Return the projects that the visitor owns or shares, the last changed first. Call `admitted` first.
 
-    A visitor without a project gets a new one. One who may not prepare releases gets an empty
-    tuple.
+    A visitor without a project gets a new one, which is stored. A visitor who may not prepare releases gets
+    an empty tuple.
     """
     owner = st.session_state[_OWNER]
     if not roles.may(owner, Act.PREPARE):
@@ -105,7 +108,9 @@ def own_projects() -> tuple[Project, ...]:
 
 
 def begin(own: Sequence[Project]) -> Current:
-    """Open the project of this session, or else the one that the address names, or the last changed one.
+    """Open and return a project: the session's own, or else the one that the address names, or the last changed one.
+
+    If the session's project is not in `own` any more, a notice is drawn.
 
     Args:
         own: The projects from `own_projects`; if empty, an empty project is opened that is not
@@ -137,7 +142,11 @@ def routed() -> bool:
 
 
 def current() -> Current:
-    """Return the project as read at the beginning of this run of the script, with the changes made since."""
+    """Return the project as read at the beginning of this run of the script, with the changes made since.
+
+    Raises:
+        KeyError: No project was opened yet (`begin`).
+    """
     return st.session_state[_LOADED]
 
 
@@ -193,34 +202,53 @@ def _edit(change: Callable[[Draft], None]) -> None:
 
 
 def note(**values: object) -> None:
-    """Save notes of the wizard by name, the entries of `draft["wizard"]`."""
+    """Save notes of the open project by name, as entries of `draft["wizard"]`; other notes stay."""
     edit(lambda draft: draft.setdefault("wizard", {}).update(values))
 
 
 def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) -> None:
-    """Create a project and open it.
+    """Create a project in the store and open it.
 
     Args:
         name: The name of the project.
         plan: Its draft; None for the defaults.
-        looked: What the project from which the draft was copied has seen of its table.
+        looked: The views of private values (looks) that the project from which the draft was copied has
+            taken.
+
+    Raises:
+        InputError: The name is not valid.
     """
     _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
 
 def switch(project: str) -> None:
-    """Open another of the visitor's projects."""
+    """Open another of the visitor's projects.
+
+    Args:
+        project: Its id.
+
+    Raises:
+        InputError: The visitor has no such project.
+    """
     _open(projects.load(st.session_state[_OWNER], project))
 
 
 def rename(name: str) -> None:
-    """Give the open project a new name."""
+    """Give the open project a new name, and save it.
+
+    Raises:
+        InputError: The name is not valid, or the project was deleted meanwhile.
+    """
     project = current()
     _open(projects.rename(project.owner, project.id, name))
 
 
 def delete() -> None:
-    """Delete the open project with its uploads; the ledger keeps its charges."""
+    """Delete the open project with its uploads, and open another one; the ledger keeps its charges.
+
+    Raises:
+        InputError: The store refuses, for example because a run is active.
+    """
     project = current()
     projects.delete(project.owner, project.id)
     st.session_state.pop(_CURRENT)
@@ -229,9 +257,12 @@ def delete() -> None:
 
 
 def check_idle(field: str) -> None:
-    """Raise InputError about `field` while a run of the open project is queued or under way.
+    """Check that no run of the open project is queued or under way.
 
-    The run must find the tables of its plan unchanged.
+    A run must find the tables of its plan unchanged.
+
+    Raises:
+        InputError: A run is; the error is about `field`.
     """
     project = current()
     if any(run.active for run in runs.list(project.owner, project.id)):

@@ -87,9 +87,9 @@ def visitor() -> None:
 
 @partial(refusals.polled, seconds=POLL_SECONDS)
 def run_badge(owner: str, runs_page: st.Page) -> None:
-    """Draw a badge for the visitor's active run and a link to its progress.
+    """Draw a badge for the visitor's first active run and a link to its progress.
 
-    It is drawn again regularly; when no run is active any more, the complete page is.
+    It is drawn again every two seconds; when no run is active any more, the whole page is drawn again.
 
     Args:
         owner: The visitor's owner id.

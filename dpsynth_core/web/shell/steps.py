@@ -64,15 +64,16 @@ _ORDER = tuple(step.name for step in STEPS)
 
 
 def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, State]:
-    """Return the state of each step.
+    """Return the state of each step and each page of `ALWAYS`, by name.
 
     A preparation step is done when Continue was pressed on it and its content is still valid; it is
-    open when all steps before it are done. The mechanism is running while a run is active, and done
-    once one finished; results are open from then on with any draft. Pages of `ALWAYS` are open.
+    open when all steps before it are done, and otherwise locked. The mechanism is running while a run is
+    active, and done once one finished; results are open from then on with any draft. Pages of `ALWAYS` are
+    open.
 
     Args:
         draft: The draft of the project.
-        run_states: The states of the project's runs.
+        run_states: The states of the project's runs, in any order.
     """
     result: dict[str, State] = {}
     reached = True
@@ -92,17 +93,21 @@ def states(draft: Mapping[str, Any], run_states: Sequence[str]) -> dict[str, Sta
 
 
 def first_open(states_of: Mapping[str, State]) -> str:
-    """Return the name of the first step that is open or running."""
+    """Return the name of the first step, in the wizard's order, that is open or running; the first step if none is.
+
+    Args:
+        states_of: The states by name, as `states` returns them.
+    """
     return next((name for name in _ORDER if states_of[name] in (State.OPEN, State.RUNNING)), _ORDER[0])
 
 
 def before(name: str) -> str | None:
-    """Return the name of the page before, None for the first."""
+    """Return the name of the wizard's step before; None for the first. An unknown name raises ValueError."""
     at = _ORDER.index(name)
     return _ORDER[at - 1] if at > 0 else None
 
 
 def after(name: str) -> str | None:
-    """Return the name of the page after, None for the last."""
+    """Return the name of the wizard's step after; None for the last. An unknown name raises ValueError."""
     at = _ORDER.index(name)
     return _ORDER[at + 1] if at + 1 < len(_ORDER) else None

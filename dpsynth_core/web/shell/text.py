@@ -21,7 +21,10 @@ _COLON, _WEB = re.compile(r"\\:(?! )"), re.compile(r"(?<=[wW])\\\.(?! )")
 
 
 def one_line(text: object, limit: int = 80) -> str:
-    """Return the text without line breaks, control characters and direction marks, shortened to `limit` characters."""
+    """Return the text on one line: each invisible character and each run of spaces becomes one space.
+
+    A text longer than `limit` characters ends in "…".
+    """
     return shortened(" ".join(visible(str(text)).split()), limit)
 
 
@@ -42,10 +45,14 @@ def literal(text: object, limit: int = 400) -> str:
 
 
 def code(text: object, limit: int = 60) -> str:
-    """Return a text as a Markdown code span.
+    """Return a text as a Markdown code span, on one line.
 
     The fence is longer than any run of backticks inside. Streamlit replaces icon short codes even
     in code, so a word joiner breaks them up.
+
+    Args:
+        text: The text, which may be hostile; an empty one gives a span with a space.
+        limit: The largest number of characters; longer texts are shortened.
     """
     line = one_line(text, limit).replace(":material/", f":{_WORD_JOINER}material/") or " "
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", line)), default=0))
@@ -53,7 +60,10 @@ def code(text: object, limit: int = 60) -> str:
 
 
 def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
-    """Return the first `limit` names as code spans in a list in words, with the number of the others."""
+    """Return the first `limit` names as code spans, separated by commas, followed by " and N more" if N are left out.
+
+    The result is "" for no names; each name is shortened to 40 characters.
+    """
     return listed([code(item, 40) for item in items], limit)
 
 
@@ -64,6 +74,9 @@ def capital(text: str) -> str:
 
 
 def file_stem(name: str, limit: int = 40) -> str:
-    """Return a name as the beginning of a file name: ASCII letters, digits and hyphens; "release" if nothing else is left."""
+    """Return a name as the beginning of a file name: lower-case ASCII letters, digits and hyphens.
+
+    It has at most `limit` characters; it is "release" if nothing of the name is left.
+    """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:limit].rstrip("-") or "release"

@@ -30,13 +30,22 @@ def for_one_person() -> bool:
     """Return whether only browsers on this machine reach the server.
 
     `DPSYNTH_URL` decides if it is set, as for a container; otherwise the listening address does.
+
+    Raises:
+        InputError: `DPSYNTH_URL` is not an address.
     """
     url = configured()
     return urlsplit(url).hostname in LOOPBACK if url else only_this_machine()
 
 
 def scheme() -> str:
-    """Return the scheme by which browsers reach the server, "https" or "http"."""
+    """Return the scheme by which browsers reach the server, "https" or "http".
+
+    `DPSYNTH_URL` states it; if the variable is not set, it is "https" where the server has a certificate.
+
+    Raises:
+        InputError: `DPSYNTH_URL` is not an address.
+    """
     return urlsplit(configured()).scheme or ("https" if config.get_option("server.sslCertFile") else "http")
 
 
@@ -54,7 +63,7 @@ def origin_of(url: str, field: str) -> str:
     """Return the origin scheme://host[:port] of a URL, without the scheme's standard port.
 
     Raises:
-        InputError: The text is not an address; the error is about `field`.
+        InputError: The text is not an http or https address, or names a user; the error is about `field`.
     """
     try:
         parts = urlsplit(url)
@@ -76,12 +85,16 @@ def url() -> str:
 
 
 def answer_to(origin: str) -> None:
-    """Add the host of `origin` to Streamlit's list of hosts in whose name requests are answered."""
+    """Add the host of `origin` to the host names for which this server answers requests (a Streamlit setting).
+
+    Without it Streamlit refuses requests that browsers send to that name. Nothing changes if the origin has
+    no host, or the host is listed.
+    """
     names, host = list(config.get_option("server.allowedHosts")), urlsplit(origin).hostname
     if host and host not in names:
         config.set_option("server.allowedHosts", [*names, host])
 
 
 def path(name: str) -> str:
-    """Return the path of one of the server's own routes, such as `_stcore/health`."""
+    """Return the path of one of the server's own routes, such as `_stcore/health`, below the server's base path."""
     return make_url_path(config.get_option("server.baseUrlPath") or "", name)

@@ -106,10 +106,13 @@ _made = H11Protocol.connection_made
 
 
 def put_in_place() -> None:
-    """Install time limits and the trust in the proxy in every server that this process starts later.
+    """Install the time limits and the trust in the proxy's headers for every server that this process starts later.
+
+    The classes of Uvicorn are changed. The proxy's addresses are read from the environment variable
+    `DPSYNTH_PROXY`; without it no proxy is trusted.
 
     Raises:
-        InputError: The proxy is not stated as addresses or networks.
+        InputError: An entry of the variable is not an address or a network.
     """
     try:
         for one in filter(None, os.environ.get(VARIABLE, "").split(",")):

@@ -44,7 +44,9 @@ Door = Personal | SignIn
 
 @functools.cache
 def chosen() -> Door:
-    """Return the door of this process: sign-in, or the token of one person.
+    """Return the door of this process: sign-in, or the token of one person. It is made once and then cached.
+
+    The first call adds the server's host name to those that Streamlit answers to.
 
     Raises:
         InputError: The server would be open to strangers, or its settings are wrong. Then nothing
@@ -63,14 +65,17 @@ def chosen() -> Door:
 
 
 def by_https() -> bool:
-    """Return whether browsers reach this server by https, as its settings state."""
+    """Return whether browsers reach this server by https, as its settings state, not as a request says."""
     return (address.configured() or chosen().origin("")).startswith("https://")
 
 
 def admitted(cookies: Mapping[str, str]) -> str:
     """Return the owner id of a visitor; "" for a stranger.
 
-    On a server with sign-in this also stores the visitor's name and roles.
+    On a server with sign-in this also stores the name and roles of an admitted visitor.
+
+    Args:
+        cookies: The visitor's cookies, by name.
     """
     door = chosen()
     owner = door.owner(cookies)

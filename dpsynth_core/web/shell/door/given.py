@@ -21,13 +21,21 @@ _MOST = 50_000
 
 
 class Given:
-    """The newest addresses in the messages of websockets, by owner. Only the server's event loop uses it, so it needs no lock."""
+    """The newest 50,000 addresses in the messages of websockets, by owner.
+
+    Only the server's event loop uses it, so it needs no lock.
+    """
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def noting(self, owner: str, send: Send) -> Send:
-        """Return a `send` that remembers the addresses in what a websocket sends to a page of this owner."""
+        """Return an ASGI `send` for a websocket that remembers the file addresses in its messages, and passes them on.
+
+        Args:
+            owner: The owner id of the person whose page receives the messages.
+            send: The server's own `send`.
+        """
 
         async def noted(message: Message) -> None:
             for name in _named(message.get("bytes") or b""):
@@ -40,7 +48,15 @@ class Given:
         return noted
 
     def may_ask(self, owner: str, name: str) -> bool:
-        """Return whether an owner may request a path: it is outside `PLACES`, or the server gave it to this owner."""
+        """Return whether an owner may request a path.
+
+        It is True for a path outside `PLACES`, and for one that the server gave to this owner's pages; False
+        also if the address is forgotten because 50,000 newer ones followed.
+
+        Args:
+            owner: The owner id.
+            name: The path without the server's base path, such as "media/…".
+        """
         if not name.startswith(tuple(f"{place}/" for place in PLACES)):
             return True
         return any(own == owner and known.startswith(name) for own, known in self._known)

@@ -26,19 +26,22 @@ _INVALID = 'aria-invalid="true" aria-describedby="wrong"'
 
 
 def for_stranger(request: Request, refusal: Callable[[Request], Response]) -> Response:
-    """Return the page that `refusal` makes if a browser asks, and one line of text for programs."""
+    """Return the answer to a stranger, with status 403: the page of `refusal` for a browser, one line of text for programs.
+
+    A request counts as a browser's if it accepts text/html.
+    """
     if "text/html" in request.headers.get("accept", ""):
         return refusal(request)
     return PlainTextResponse(_STRANGER, 403, NOT_KEPT)
 
 
 def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) -> Response:
-    """Return the page with a field for the token of the person who runs the server.
+    """Return the page, with status 403, that has a field for the token of the person who runs the server.
 
     Args:
         parameter: The name of the field, which becomes the query's parameter.
         keep: The other parameters of the query, which are sent again.
-        wrong: Whether a wrong token was given.
+        wrong: Whether a wrong token was given; the page then says so.
     """
     hidden = "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in keep)
     values = {"parameter": escape(parameter), "hidden": hidden, "alert": _WRONG if wrong else "", "state": _INVALID if wrong else ""}
@@ -46,22 +49,31 @@ def ask_for_token(parameter: str, keep: Sequence[tuple[str, str]], wrong: bool) 
 
 
 def ask_to_sign_in(login: str) -> Response:
-    """Return the page with a link to sign in. `login` is its address."""
+    """Return the page, with status 403, that has a link to sign in.
+
+    Args:
+        login: The address of the link.
+    """
     return _page("Sign in", _part("sign_in.html").substitute(login=escape(login)))
 
 
 def not_invited(who: str, logout: str) -> Response:
-    """Return the page for a person who has signed in with the provider but may not enter."""
+    """Return the page, with status 403, for a person who has signed in with the provider but may not enter.
+
+    Args:
+        who: The person's name (hostile text).
+        logout: The address of the link to sign out.
+    """
     return _page("Not on the list", _part("not_invited.html").substitute(who=escape(who), logout=escape(logout)))
 
 
 def wrong_name(_: Request) -> Response:
-    """Return the page for a request that addresses the server by a host name that is not its own."""
+    """Return the page, with status 403, for a request that names a host which is not this server's own."""
     return _page("Another name", _part("wrong_name.html").template)
 
 
 def ask_again() -> Response:
-    """Return a page that reloads its own address at once.
+    """Return a page, with status 403, that reloads its own address at once.
 
     The second request comes from a page of this server, so that the browser sends its cookie.
     """

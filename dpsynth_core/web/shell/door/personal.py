@@ -55,7 +55,11 @@ class Personal:
         return hmac.new(self.token.encode(), b"browser", "sha256").hexdigest()
 
     def owner(self, cookies: Mapping[str, str]) -> str:
-        """Return the owner id of a visitor with the cookie, "" for a stranger."""
+        """Return the owner id of a visitor with the cookie; "" for a stranger.
+
+        Args:
+            cookies: The visitor's cookies, by name.
+        """
         return home.LOCAL_OWNER if _same(cookies.get(self.cookie, ""), self.pass_value) else ""
 
     def seconds_left(self, cookies: Mapping[str, str]) -> float | None:  # noqa: ARG002 - until the token is another
@@ -108,7 +112,12 @@ class Personal:
 
 
 def opening(url: str, token: str) -> str:
-    """Return the address of the app with the token, which lets the person in."""
+    """Return the address of the app with the token, which lets the person in.
+
+    Args:
+        url: The address of the app, without a slash at its end.
+        token: The secret token.
+    """
     return f"{url}/?{PARAMETER}={token}"
 
 

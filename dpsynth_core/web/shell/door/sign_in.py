@@ -64,7 +64,10 @@ class SignIn:
         return frozenset(address.path(name) for name in ("auth/login", "auth/logout", _CALLBACK))
 
     def owner(self, cookies: Mapping[str, str]) -> str:
-        """Return the owner id of a visitor who has signed in within the hour and may enter; otherwise ""."""
+        """Return the owner id of a visitor who has signed in within the hour and may enter; otherwise "".
+
+        The id is 32 hexadecimal digits. Who has no role may not enter.
+        """
         claims = self.claims(cookies)
         if not _lasts(claims) or not self._may_enter(claims):
             return ""
@@ -73,7 +76,8 @@ class SignIn:
     def name(self, cookies: Mapping[str, str]) -> str:
         """Return the visitor's e-mail address if the provider verified it, and otherwise another name.
 
-        In other names "@" is replaced, so that they cannot pass for an address.
+        In other names "@" is replaced, so that they cannot pass for an address. The name is hostile text; it is
+        "" without a sign-in.
         """
         claims = self.claims(cookies)
         checked = claims.get("email_verified") is True and claims.get("email")
@@ -105,7 +109,7 @@ class SignIn:
         return page.ask_to_sign_in(address.path("auth/login"))
 
     def claims(self, cookies: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return the provider's claims about a visitor, from the signed cookie.
+        """Return the provider's claims about a visitor, from the signed cookie, by the claims' names.
 
         They are {} without a sign-in and for a cookie of another server. They are given also if the
         sign-in has expired or the visitor may not enter: `owner` decides on access.
@@ -119,11 +123,17 @@ class SignIn:
         return claims if named and claims.get("is_logged_in") is True and claims.get("origin") == self.public_origin else {}
 
     def seconds_left(self, cookies: Mapping[str, str]) -> float:
-        """Return the seconds until the visitor has to sign in again."""
+        """Return the seconds until the visitor has to sign in again, an hour after the last sign-in.
+
+        The number is negative if the hour is over. The visitor must have signed in; otherwise KeyError is raised.
+        """
         return float(self.claims(cookies)["iat"]) + SIGNED_IN_SECONDS - time.time()
 
     def signed_in(self, cookies: Mapping[str, str]) -> str:
-        """Return the provider's time of the sign-in, in UTC, as ISO 8601 with milliseconds."""
+        """Return the provider's time of the sign-in, in UTC, as ISO 8601 with milliseconds.
+
+        The visitor must have signed in; otherwise KeyError is raised.
+        """
         return datetime.fromtimestamp(float(self.claims(cookies)["iat"]), UTC).isoformat(timespec="milliseconds")
 
     def _may_enter(self, claims: Mapping[str, Any]) -> bool:
@@ -131,7 +141,7 @@ class SignIn:
         return known and bool(self._roles(claims))
 
     def roles(self, cookies: Mapping[str, str]) -> frozenset[Role]:
-        """Return the roles of a visitor who may enter."""
+        """Return the roles of a visitor who may enter: every role if the server assigns none."""
         return self._roles(self.claims(cookies))
 
     def _roles(self, claims: Mapping[str, Any]) -> frozenset[Role]:
