@@ -127,7 +127,11 @@ def _read(text: str, field: str, example: str) -> float:
 
 
 def set_epsilon(epsilon: float | None) -> None:
-    """Store an epsilon that was picked. None, from a choice that was clicked away, changes nothing."""
+    """Save an epsilon that was picked in the open project's draft.
+
+    Args:
+        epsilon: The epsilon; None, from a choice that was clicked away, changes nothing.
+    """
     if epsilon is not None:
         fields.store(EPSILON, epsilon)
 
@@ -156,6 +160,9 @@ def can_be_divided(error: InputError | None) -> bool:
 
     It can if the error is only about the reason for a large epsilon, a criterion or a column to
     predict.
+
+    Args:
+        error: The error of the step Budget; None, for which the result is True, if it has none.
     """
     return error is None or error.field == weakness.FIELD or error.field.startswith((document.CRITERION, "models"))
 
@@ -302,14 +309,15 @@ def _noise(project: Current, workload: Workload, unit: Unit, rho: float) -> None
 def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     """Draw the certificate's share of the budget, and the margins of the measured errors.
 
-    The share is stored in the draft; without a share, a sentence says what stays unknown. Margins
-    hold with 95 % confidence each, and are shares if the number of people is stated.
+    The chosen share, a fraction, is saved in the draft; without a share, a sentence says what stays
+    unknown. Margins hold with 95 % confidence each. They are shares of the people (or households) if
+    their number is stated, and otherwise counts.
 
     Args:
         project: The open project.
         workload: The workload.
         unit: The unit of privacy.
-        shares: The division of the budget.
+        shares: The division of the budget, in rho.
     """
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
@@ -332,6 +340,9 @@ def learning(project: Current) -> None:
     """Draw the share of the budget that learns values, and how many people must share a learnt value.
 
     Nothing is drawn if all columns have declared values.
+
+    Raises:
+        InputError: The draft's domain is missing or wrong.
     """
     unknown = document.domain(project.draft).unknown
     if not unknown:
@@ -346,9 +357,16 @@ def learning(project: Current) -> None:
 def account(project: Current, shares: Shares) -> InputError | None:
     """Draw the state of the population's ledger account in one line.
 
+    Args:
+        project: The open project.
+        shares: The division of the budget, in rho.
+
     Returns:
         The error, also drawn, if the budget exceeds the account or the unit of privacy differs from
         the account's; otherwise None.
+
+    Raises:
+        BooksLost: The ledger is not whole.
     """
     name, counted, rho = project.draft["population"], shares.accountant, shares.rho
     spent = balance.spent(name, counted, document.cap(project.draft))

@@ -35,10 +35,16 @@ OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 
 
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
-    """Draw a card for each claim, with its share of the budget, in one expander.
+    """Draw a card for each claim (a measurement of the rows' quality), with its share of the budget, in one expander.
 
-    The expander's title states the certificate's share. It is closed unless the plan has criteria
-    or predictions.
+    The expander's title states the certificate's share in percent. It is closed unless the plan has
+    criteria or predictions. Chosen shares are saved in the draft.
+
+    Args:
+        project: The open project.
+        workload: The workload.
+        unit: The unit of privacy.
+        shares: The division of the budget, in rho.
     """
     linked = document.is_linked(project.draft)
     criteria, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))

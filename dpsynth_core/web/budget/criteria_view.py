@@ -244,28 +244,30 @@ EXAMPLE_PEOPLE = 1000
 
 
 def new(kind: str, entry: Mapping[str, Any] | None = None) -> Entry:
-    """Return a new criterion of a kind with the defaults of the kind's form.
+    """Return a new criterion of a kind, as in the draft, with the defaults of the kind's form.
 
-    If `entry` is given, its importance and name are taken over.
+    Args:
+        kind: The name of the kind; an unknown one raises KeyError.
+        entry: A criterion whose importance and name are taken over; None for importance "must" and no name.
     """
     kept = {name: entry[name] for name in ("importance", "name") if name in entry} if entry else {"importance": MUST}
     return {"kind": kind, **kept} | {field.name: field.usual for field in KINDS[kind].form if field.usual is not None}
 
 
 def listed(draft: Mapping[str, Any]) -> list[Entry]:
-    """Return copies of the draft's criteria, in order."""
+    """Return copies of the draft's criteria, in order; [] if it has none."""
     return [dict(entry) for entry in draft.get("criteria", ())]
 
 
 def stated_anew(entry: Entry, changes: Mapping[str, Any]) -> Entry:
-    """Return a criterion with changed entries. Entries that are None, [] or {} are removed."""
+    """Return a copy of a criterion with changed entries. Entries that are None, [] or {} are left out."""
     return {name: value for name, value in (entry | dict(changes)).items() if value not in (None, [], {})}
 
 
 def remove(draft: Draft, number: int, entry: Entry) -> None:
-    """Remove the criterion at position `number` if it still equals `entry`.
+    """Remove the criterion at position `number`, from 0, of the draft if it still equals `entry`.
 
-    A second click on the button thus does not remove the next criterion of the list.
+    Otherwise nothing changes: a second click on the button does not remove the next criterion of the list.
     """
     entries = listed(draft)
     if entries[number : number + 1] == [entry]:
@@ -273,7 +275,12 @@ def remove(draft: Draft, number: int, entry: Entry) -> None:
 
 
 def title(number: int, entry: Mapping[str, Any]) -> str:
-    """Return the title of a criterion in the list, with its number from 1. A name in it is hostile text."""
+    """Return the title of a criterion in the list, as "1. NAME (must)". A name in it is hostile text.
+
+    Args:
+        number: The position of the criterion, from 0; the title counts from 1.
+        entry: The criterion, as in the draft. Without a name, the title of its kind is shown.
+    """
     kind = KINDS.get(str(entry.get("kind")))
     return f"{number + 1}. {entry.get('name') or ('Unknown' if kind is None else kind.title)} ({entry.get('importance', MUST)})"
 
@@ -283,6 +290,11 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
     It is an equal part of the criteria's share, or of the models' share for a criterion about
     models, which is divided between the predicted columns.
+
+    Args:
+        shares: The division of the budget, in rho.
+        draft: The draft.
+        criterion: The criterion, one of the draft's.
     """
     entries = listed(draft)
     by_models = need_models(entries)
@@ -293,19 +305,25 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:
-    """Return whether a criterion is about a group of people, and less precise for a smaller group."""
+    """Return whether a criterion is about a group of people, and less precise for a smaller group.
+
+    Args:
+        entry: The criterion, as in the draft; an unknown kind raises KeyError.
+    """
     kind = KINDS[str(entry.get("kind"))]
     groups = (field.name for field in kind.form if field.holds is Holds.PEOPLE and field.name != "of")
     return kind.by_size and any(entry.get(name) for name in groups)
 
 
 def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workload, people: int | None, partial: bool) -> str:
-    """Return a sentence on the margin of the measurement that decides a criterion.
+    """Return a sentence on the margin of the measurement that decides a criterion, before the run.
+
+    If the margin is too large to decide, the sentence says so and what to do.
 
     Args:
         criterion: The criterion.
         unit: The unit of privacy.
-        rho: The criterion's part of the budget.
+        rho: The criterion's part of the budget, in rho.
         workload: The workload.
         people: The number of people; None for `EXAMPLE_PEOPLE`.
         partial: Whether the criterion is about a group (see `is_partial`).

@@ -41,10 +41,14 @@ _HELP = f"**{MEAN.title}**: {MEAN.help} **{LARGEST.title}**: {LARGEST.help} A re
 
 
 def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
-    """Draw the choice of runs to compare, and return the chosen runs.
+    """Draw the choice of runs to compare, and return the chosen runs, at most four, in the order of choice.
 
     At first two are chosen: the project's favourite, if it has one, and the newest others. A
     project without runs begins with the newest runs of other projects.
+
+    Args:
+        project: The open project.
+        finished: The visitor's finished runs, the newest first.
     """
     names = run_names(project, finished)
     own = [run.id for run in finished if run.project == project.id]
@@ -54,7 +58,7 @@ def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
 
 
 def picked(label: str, key: str, names: Mapping[str, str], first: list[str], **look: Any) -> list[str]:
-    """Draw a choice of several runs, and return the ids of the chosen runs.
+    """Draw a choice of several runs, and return the ids of the chosen runs, in the order of choice; [] if none is chosen.
 
     Args:
         label: The label.
@@ -74,7 +78,11 @@ def favourite(project: Current) -> str:
 
 
 def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
-    """Return a name for each run by its id. Runs of other projects are named with their project."""
+    """Return a name for each run by its id, in the order of `finished`.
+
+    Runs of other projects are named with their project; the favourite's name begins with a star. Names are
+    hostile text.
+    """
     titles = {other.id: other.name for other in projects.list(project.owner)}
     pinned = favourite(project)
     places = {run.id: "" if run.project == project.id else f"{one_line(titles.get(run.project, ''), 30)} · " for run in finished}
@@ -82,7 +90,7 @@ def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
 
 
 def run_name(run: Run) -> str:
-    """Return the name of a run: mechanism, epsilon, time and the beginning of the plan's SHA-256."""
+    """Return the name of a run: mechanism, epsilon, time (UTC) and the first 8 digits of the plan's SHA-256."""
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism
     linked = run.spec.members is not None
@@ -91,15 +99,16 @@ def run_name(run: Run) -> str:
 
 
 def compare(project: Current, chosen: Sequence[Run]) -> None:
-    """Draw the settings of the chosen runs and, table by table, their errors.
+    """Draw the settings of the chosen runs and, table by table, their errors as shares of all people.
 
     Errors are drawn for tables that all runs have in common. Where there are no such tables, where
     the largest errors are of different counts, or where no run states the error, a sentence says so
-    in place of the chart. True errors are drawn if the curator switched them on.
+    in place of the chart. Bounds have 95 % confidence. True errors, curator-only, are drawn if the curator
+    switched them on. For exactly two runs, changes between them are drawn too.
 
     Args:
         project: The open project.
-        chosen: The runs.
+        chosen: The runs, at least one and at most four.
     """
     opened = dict(zip(_LETTERS, map(open_runs.open_run, chosen), strict=False))
     _pins(project, opened)

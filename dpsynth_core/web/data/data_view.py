@@ -165,8 +165,12 @@ def _forget_person(draft: document.Draft) -> None:
 def people(project: Current) -> None:
     """Draw the population, the approximate number of people, and the limit of rows per person.
 
-    All three are stored in the draft. For two linked tables the limit is asked for beside the
-    second table, and only a sentence is drawn here.
+    All three are saved in the draft; the number of people is the curator's statement and never counted.
+    For two linked tables the limit is asked for beside the second table, and a sentence is drawn here
+    instead.
+
+    Args:
+        project: The open project.
     """
     help = "The privacy losses of all releases about the same people add up, also those of other curators. The ledger keeps the sum."
     with frame.card("Who is in the table?", Zone.PUBLIC, help):
@@ -251,9 +255,14 @@ def more(project: Current) -> None:
 
 
 def records(project: Current) -> None:
-    """Draw switches with which the curator looks at private records. Nothing that is read is stored.
+    """Draw switches with which the curator looks at private records.
 
-    Without a switch, lines that cannot be read are reported for small tables.
+    Nothing that is read is stored, but a look at rows or keys is recorded for the project. Without a switch,
+    lines that cannot be read are reported for small tables. Values are curator-only, unless the people are
+    simulated.
+
+    Args:
+        project: The open project, with a table.
     """
     simulated = project_table.is_simulated(project.draft)
     zone = Zone.PUBLIC if simulated else Zone.CURATOR

@@ -32,7 +32,7 @@ _LEFT_OUT_HELP = "State what you know of these people. No table is counted, and 
 def part(project: Current) -> None:
     """Draw the choice of the second table: an upload or, on one's own machine, a path.
 
-    A chosen table is stored in the draft. The error of a refused one is drawn below.
+    A chosen table is saved in the draft. The error of a refused one is drawn below.
     """
     st.markdown("**A second table of their members (optional)**", help=_WHAT)
     owner, own = project.owner, project.id
@@ -46,7 +46,11 @@ def part(project: Current) -> None:
 
 
 def take(look_at: Callable[[], Table]) -> None:
-    """Make the table that `look_at` returns the project's second table; show its error otherwise."""
+    """Make a table the project's second table, in the stored draft; an error is shown on the page and not raised.
+
+    Args:
+        look_at: Returns the table; may raise InputError.
+    """
     with refusals.attempted(_PLACE):
         session.check_idle(_PLACE)
         table = look_at()

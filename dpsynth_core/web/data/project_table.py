@@ -56,12 +56,13 @@ class Table:
 
     Attributes:
         section: The spec's data section.
-        columns: The names of its columns.
+        columns: The names of its columns, in their order.
         source: Where it comes from: "upload", "path", "demo" or the kind of a place of an extension.
-        label: Its name on screen.
-        declared: What the file declares about its columns besides names (see `sources.files`).
-        doubts: The questions that its first records raise about its format.
-        stated: The fields of its format that the curator stated.
+        label: Its name on screen, which is hostile text.
+        declared: What the file declares about its columns besides names (see `sources.files`); () for
+            nothing.
+        doubts: The questions that its first records raise about its format; () without questions.
+        stated: The names of the fields of its format that the curator stated.
     """
 
     section: dict[str, Any]
@@ -84,13 +85,15 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: p
         shelf: The folder of the project's uploads.
 
     Raises:
-        InputError: The file is not a table; then it is not stored.
+        InputError: The file is not a table, then it is not stored; or the visitor may not change the project.
     """
     return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"), shelf)
 
 
 def from_path(text: str, only_this_machine: bool) -> Table:
     """Return the table in a file or folder of this machine, or at an address of an object store.
+
+    Only its structure and first records are read; nothing is stored.
 
     Args:
         text: The path or address.
@@ -121,7 +124,11 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
-    """Return the table of the simulated people, or one of the two linked simulated tables."""
+    """Return the table of the simulated people, or one of the two linked simulated tables.
+
+    Args:
+        kind: `DEMO` for the people, or one of `LINKED_DEMO`: the households, or their members.
+    """
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
@@ -134,10 +141,14 @@ def _domain_of(kind: str) -> Domain:
 def reread(draft: Draft, **changes: Any) -> Table:
     """Return the draft's table, read again with `changes` to the fields of its format.
 
-    The table has questions if its first records suggest another format.
+    The table has questions if its first records suggest another format. The draft is not changed.
+
+    Args:
+        draft: The draft of one table.
+        **changes: New values by the name of the field in the draft's "data".
 
     Raises:
-        InputError: The file is not a table in this format.
+        InputError: The file is not a table in this format, or is gone.
     """
     path, wizard, data = located(draft["data"]["path"]), draft["wizard"], {**draft["data"], **changes}
     stated = {*wizard.get("stated", FIELDS), *changes}
@@ -150,6 +161,12 @@ def reread(draft: Draft, **changes: Any) -> Table:
 def restated(draft: Draft, **changes: Any) -> Table:
     """Return the draft's table at a place of an extension, with `changes` to the notation of its texts.
 
+    Nothing is read, and the draft is not changed.
+
+    Args:
+        draft: The draft.
+        **changes: New values by the name of the field in the draft's "data".
+
     Raises:
         InputError: The marks of the notation contradict each other.
     """
@@ -159,10 +176,11 @@ def restated(draft: Draft, **changes: Any) -> Table:
 
 
 def adopt(draft: Draft, table: Table) -> None:
-    """Make a table the draft's table.
+    """Make a table the draft's table, in place.
 
     The Domain page later drops columns that the new table lacks. Population and number of people
-    are filled in for simulated people, and removed when another table replaces them.
+    are filled in for simulated people, and removed when another table replaces them. The step Domain counts
+    as not passed. A table that is not a file removes the second table.
     """
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
@@ -199,10 +217,11 @@ MOST_MEMBERS = 6
 
 
 def link(draft: Draft, table: Table) -> None:
-    """Make a table the second table, whose rows belong to rows of the first.
+    """Make a table the second table of the draft, in place; its rows belong to rows of the first.
 
     The unit of privacy becomes a row of the first table with its members, such as a household. If
-    the tables share exactly one column, it becomes their key.
+    the tables share exactly one column, it becomes their key. At first `MOST_MEMBERS` members of each
+    count. The step Domain counts as not passed.
     """
     there = draft.get("members")
     said = {name: value for name, value in (there or {}).items() if name in ("domain", "rules")}
@@ -218,7 +237,11 @@ def link(draft: Draft, table: Table) -> None:
 
 
 def unlink(draft: Draft) -> None:
-    """Remove the second table from the draft. What was stated about its columns stays stored for the Domain page."""
+    """Remove the second table from the draft, in place; without a second table, nothing changes.
+
+    The unit of privacy becomes one row of the first table. What was stated about the second table's columns
+    stays stored for the Domain page.
+    """
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
         kept_rules.take_over(draft)
@@ -228,7 +251,7 @@ def unlink(draft: Draft) -> None:
 
 
 def disown(draft: Draft) -> None:
-    """Remove the draft's tables. A plan that was made before the table stays."""
+    """Remove the draft's tables, in place. A plan that was made before the table stays."""
     _forget_simulated(draft)
     unlink(draft)
     draft.pop("data", None)
@@ -248,7 +271,7 @@ def _forget_simulated(draft: Draft) -> None:
 
 
 def is_simulated(draft: Mapping[str, Any]) -> bool:
-    """Return whether the draft's table is simulated, so that all facts about it are public."""
+    """Return whether the draft's table is simulated, so that all facts about it are public; False without a table."""
     return "data" in draft and KINDS[draft["data"]["kind"]].simulated
 
 
@@ -258,12 +281,12 @@ def place_of(draft: Mapping[str, Any]) -> extension.Place | None:
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
-    """Return the first `PREVIEW_ROWS` rows of the draft's table, as they are.
+    """Return the first `PREVIEW_ROWS` rows of the draft's table, with all columns, as they are.
 
-    They are curator-only unless the table is simulated.
+    The rows of a private table are texts and curator-only; those of a simulated table are public.
 
     Raises:
-        InputError: The table is gone or cannot be read.
+        InputError: The table is gone, cannot be read, or has no rows.
     """
     if is_simulated(draft):
         return public(invented(draft["data"]["kind"], PREVIEW_ROWS))
@@ -275,7 +298,9 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 
 
 def survey(draft: Draft) -> Zoned[RecordsCheck]:
-    """Return which lines of the draft's table cannot be read in the stated format; curator-only.
+    """Return how many lines of the draft's table cannot be read in the stated format; curator-only.
+
+    The whole table is read; the counts are exact.
 
     Raises:
         InputError: The table cannot be read at all.
@@ -287,6 +312,8 @@ def survey(draft: Draft) -> Zoned[RecordsCheck]:
 def keys(draft: Draft) -> Zoned[LinkCheck]:
     """Return how many rows of the draft's two tables do not count because of their keys; curator-only.
 
+    Both tables are read; the counts are exact.
+
     Raises:
         InputError: A table cannot be read.
     """
@@ -297,8 +324,8 @@ def keys(draft: Draft) -> Zoned[LinkCheck]:
 def is_small(draft: Draft) -> bool:
     """Return whether the draft's files are small enough to be read without asking the curator.
 
-    They must exist and have at most `SMALL_BYTES` bytes together. Data that are not files give
-    False.
+    They must exist and have at most `SMALL_BYTES` bytes together. The result is False if they cannot be
+    found, and for data that are not files.
     """
     if not KINDS[draft["data"]["kind"]].is_file:
         return False
@@ -309,13 +336,16 @@ def is_small(draft: Draft) -> bool:
 
 
 def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
-    """Return a guess about the domain of each column, from the records of the draft's table.
+    """Return a guess about the domain of each column, from the first records of the draft's table.
 
-    The guesses are curator-only unless the table is simulated.
+    The guesses are curator-only unless the table is simulated; they cost no budget and must not be released.
 
     Args:
         draft: The draft of one table.
         only: The columns to guess; all if empty, and always all of a simulated table.
+
+    Raises:
+        InputError: The table cannot be read.
     """
     if is_simulated(draft):
         return public(tuple(Guess(a.name, a) for a in _domain_of(draft["data"]["kind"])))
@@ -323,9 +353,13 @@ def look(draft: Draft, only: Sequence[str] = ()) -> Zoned[tuple[Guess, ...]]:
 
 
 def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
-    """Return for each column how many values of the table have no cell of their own in the domain.
+    """Return for each column, in the domain's order, how many values of the table have no cell of their own in the domain.
 
-    The counts (`outside.fit`) are exact, and curator-only unless the table is simulated.
+    The counts (`outside.fit`) are exact, from all records, and curator-only unless the table is simulated.
+    A domain without columns gives ().
+
+    Raises:
+        InputError: The table cannot be read or lacks a column.
     """
     domain = Domain(domain.attributes)
     if not len(domain):
@@ -338,7 +372,8 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
     """Return a remark on each column many of whose first values have no meaning in the domain.
 
-    The remarks (`first_records`) are curator-only. A simulated table has none.
+    The remarks (`first_records`) are curator-only; () if there is nothing to remark, for a simulated table,
+    and for a domain without columns.
 
     Raises:
         InputError: The table cannot be read.
@@ -405,7 +440,7 @@ def _declared(path: Location, form: TableFormat) -> tuple[dict[str, Any], ...]:
 
 
 def check_place(path: Path, only_this_machine: bool) -> None:
-    """Raise InputError if a path may not be opened from the page.
+    """Check that a path may be opened from the page.
 
     Refused are places in or around DPSYNTH_HOME, and places outside the folders in `settings.DATA_ROOTS`. Without
     these folders, paths may only be opened on a server that only the person who runs it can use.
@@ -413,6 +448,9 @@ def check_place(path: Path, only_this_machine: bool) -> None:
     Args:
         path: The path, resolved.
         only_this_machine: Whether the only user is the person who runs the server.
+
+    Raises:
+        InputError: It may not be opened.
     """
     roots = [root.resolve() for root in settings.data_roots()]
     allowed = any(path.is_relative_to(root) for root in roots) if roots else only_this_machine

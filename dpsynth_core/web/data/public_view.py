@@ -39,7 +39,7 @@ _PUBLIC = "public table"
 def part(project: Current) -> None:
     """Draw the public table with its differences from the plan; without one, its choice.
 
-    A chosen table is stored in the draft. The error of a refused one is drawn below.
+    A chosen table is saved in the draft. The error of a refused one is drawn below.
     """
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
@@ -134,7 +134,18 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
 
 def twin(owner: str, project: str, draft: Draft) -> Table:
-    """Store `TWIN_ROWS` further simulated people as the public table, and return it."""
+    """Store `TWIN_ROWS` further simulated people as the project's public table, and return it.
+
+    The people are the same at each call.
+
+    Args:
+        owner: The visitor's owner id.
+        project: The id of the project.
+        draft: The draft, whose private table the file must not be.
+
+    Raises:
+        InputError: The visitor may not change the project.
+    """
     content = demo.simulate(rows=TWIN_ROWS, seed=TWIN_SEED).to_csv(index=False).encode()
     return from_upload(owner, project, TWIN, io.BytesIO(content), draft)
 
@@ -152,10 +163,21 @@ def disown(draft: Draft) -> None:
 
 
 def label(section: dict[str, Any]) -> str:
-    """Return the public table's name on screen, which is hostile text."""
+    """Return the public table's name on screen, its file name, which is hostile text.
+
+    Args:
+        section: The section `public` of the draft.
+    """
     return Path(section["path"]).name
 
 
 def guesses(section: dict[str, Any]) -> tuple[Guess, ...]:
-    """Return guesses about the domain of the public table's columns, which cost no budget."""
+    """Return guesses about the domain of the public table's columns, which cost no budget, in the table's order.
+
+    Args:
+        section: The section `public` of the draft.
+
+    Raises:
+        InputError: The table cannot be read.
+    """
     return guess.propose(section["path"], TableFormat.of(section), is_public=True).value

@@ -246,9 +246,12 @@ _HELP = "The release is the same either way. A cluster is for tables that take t
 
 
 def engine(project: Current) -> None:
-    """Draw the choice of this machine or an engine of an extension for counting, stored in the draft.
+    """Draw the choice of this machine or an engine of an extension for counting, saved in the draft.
 
-    Nothing is drawn if other people use the server, because it would trust their engines.
+    Nothing is drawn without engines, or if other people use the server, because it would trust their engines.
+
+    Args:
+        project: The open project, with a table that is a file.
     """
     engines = extension.engines()
     if not engines or not session.only_this_machine():

@@ -47,7 +47,11 @@ _KINDS = {
 def charges(owner: str) -> None:
     """Draw all accounts and entries of the ledger, and the key that signs releases.
 
-    With sign-in, the cards of `office_view` come first.
+    With sign-in, the cards of `office_view` come first. If the ledger is not whole, an error takes the place
+    of the accounts. If nothing is charged yet, a sentence says so and nothing else is drawn.
+
+    Args:
+        owner: The visitor's owner id.
     """
     if session.in_office():
         office_view.cards(owner)

@@ -108,8 +108,8 @@ def demand(owner: str, population: str, now: tuple[str, ...]) -> None:
 
     Args:
         owner: The visitor's owner id.
-        population: The population.
-        now: The stages that need approval now.
+        population: The name of the population.
+        now: The stages that need approval now, of `approvals.STAGES`.
     """
     if roles.may(owner, Act.DEMAND):
         place = f"demand_{population}"

@@ -19,7 +19,11 @@ _MOST_BYTES = 1 << 16
 
 
 def routes() -> list[Route]:
-    """Return the route by which programs ask the ledger, for the server's list."""
+    """Return the route by which programs ask the ledger, as a list of one, for the server's list.
+
+    It takes POST requests with a person's token and a JSON body, and answers in JSON: status 401 without a
+    valid token, 409 for a refusal, 503 if the store cannot be read.
+    """
     return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
 
 

@@ -34,10 +34,14 @@ Forecasts = Mapping[str, Forecast | InputError]
 
 
 def follow(project: Current, forecasts: Forecasts) -> bool:
-    """Make the recommended mechanism the plan's, unless the curator chose one.
+    """Make the recommended mechanism the plan's in the stored draft, unless the curator chose one.
+
+    Args:
+        project: The open project; its domain, workload and budget must be complete.
+        forecasts: Time and memory of each mechanism, from `forecasts`.
 
     Returns:
-        Whether the plan's mechanism changed.
+        Whether the plan's mechanism changed; False also without a recommendation.
     """
     recommended = ranked(project, forecasts)
     if not recommended or not _follows(project.draft) or recommended[0].name == project.draft["mechanism"]["name"]:
@@ -101,7 +105,7 @@ def only(plan: Plan, people: int | None) -> None:
 
     Args:
         plan: The plan of two linked tables.
-        people: A public or declared number of households; without it no error is drawn.
+        people: A public or declared number of households; None if it is not known. Then no error is drawn.
     """
     with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
@@ -137,15 +141,18 @@ _MEASURES = {MEAN: measures.MEAN, LARGEST: measures.LARGEST}
 
 
 def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Recommendation, ...]:
-    """Return the mechanisms recommended for the draft's plan, the best first.
+    """Return the mechanisms recommended for the draft's plan, the one with the least expected error first.
 
     They were tried in our experiments and can run this plan. The tuple is empty if the number of
-    people is not stated. The draft's domain, workload and budget must be complete.
+    people is not stated. Expected errors are shares of people.
 
     Args:
-        project: The open project.
+        project: The open project; its domain, workload and budget must be complete.
         forecasts: Time and memory of each mechanism, from `forecasts`.
         by: The error to compare: `MEAN` or `LARGEST`.
+
+    Raises:
+        InputError: The draft's workload or budget is not complete.
     """
     people, budget = document.people(project.draft), document.budget(project.draft)
     if not people:
@@ -194,10 +201,13 @@ def shortlist(project: Current, forecasts: Forecasts) -> None:
 
 
 def forecasts(draft: document.Draft) -> Forecasts:
-    """Return the time and memory that each mechanism needs for the draft's plan, by name, cached.
+    """Return the time (seconds) and memory (MB) that each mechanism needs for the draft's plan, by name, cached.
 
-    A mechanism that cannot run has the InputError with the reason. The chosen mechanism has the
-    draft's settings, all others their defaults.
+    A mechanism that cannot run has the InputError with the reason, or a forecast that does not fit. The
+    chosen mechanism has the draft's settings, all others their defaults.
+
+    Raises:
+        InputError: The draft's workload or unit is not valid.
     """
     about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
     parts = {part: draft.get(part) for part in about}

@@ -52,18 +52,26 @@ _NOTHING = (
 
 
 def outlook(project: Current, plan: Plan) -> Power | None:
-    """Return the expected numbers of good tables of the plan.
+    """Return the expected numbers of good tables of the plan, from public facts only.
+
+    Args:
+        project: The open project, whose draft states the number of people.
+        plan: The plan.
 
     Returns:
-        None without a number of people, for a mechanism that publishes no tables, and for linked
-        tables unlike our simulated ones.
+        The numbers; None without a number of people, for a mechanism that publishes no tables, and for
+        linked tables unlike our simulated ones.
     """
     known = facts(project, plan)
     return None if known is None else expected_verdict.expected(plan, known)
 
 
 def facts(project: Current, plan: Plan) -> Facts | None:
-    """Return the public facts on which the outlook of a plan rests; None where it has none (`outlook`)."""
+    """Return the public facts on which the outlook of a plan rests: the number of people, and mechanisms to suggest.
+
+    Returns:
+        The facts; None where `outlook` is None.
+    """
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:
         return None
@@ -101,7 +109,8 @@ def light(project: Current) -> Plan | None:
 def shown(project: Current, plan: Plan) -> bool:
     """Draw the light of a plan: a green, amber or red box about its expected quality.
 
-    Nothing is drawn for a mechanism that publishes no tables.
+    If the quality cannot be expected, a box says why. Nothing is drawn for a mechanism that publishes no
+    tables.
 
     Returns:
         False if the light needs a number of people that the draft does not state; otherwise True.

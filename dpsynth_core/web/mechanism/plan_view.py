@@ -114,7 +114,11 @@ def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
 
 
 def explained(name: str) -> None:
-    """Draw an explanation of learning rules, if the mechanism `name` learns with a solver."""
+    """Draw an explanation of learning rules, in a closed expander.
+
+    Args:
+        name: The name of a mechanism; nothing is drawn if it does not learn with a solver.
+    """
     if registry.purpose(name).name == guide.LEARNING:
         with st.expander("What is learnt, and what if the solver fails?", icon=":material/verified:"):
             st.markdown(guide.text(guide.LEARNING))
@@ -136,7 +140,11 @@ def _card(mechanism: Mechanism, forecast: Forecast | InputError, chosen: bool) -
 
 
 def fitting(forecast: Forecast | InputError) -> None:
-    """Draw the time and memory of a run, or the reason why the mechanism cannot run the plan."""
+    """Draw the time and memory of a run, or the reason why the mechanism cannot run the plan.
+
+    Args:
+        forecast: The forecast of time and memory, or the error that prevents the run.
+    """
     if isinstance(forecast, Forecast) and forecast.fits:
         seconds, memory = duration(forecast.seconds), f"{forecast.memory_mb:,.0f} MB"
         st.markdown(f":green[:material/check:] Fits this plan: about {seconds}, {memory}.")
@@ -147,9 +155,12 @@ def fitting(forecast: Forecast | InputError) -> None:
 
 @session.edits
 def choose(draft: Draft, name: str, settings: Mapping[str, Setting] | None = None, recommended: str | None = None) -> None:
-    """Make a mechanism the plan's.
+    """Make a mechanism the plan's, and save it in the open project's draft.
+
+    It is called without `draft`, and returns whether the change was not refused (`session.edits`).
 
     Args:
+        draft: The draft, passed by the decorator.
         name: The name of the mechanism.
         settings: Its parameters by name; the defaults if None.
         recommended: The name again if the mechanism is taken because it is recommended, so that a

@@ -63,7 +63,7 @@ def _check_card(project: Current) -> None:
 
 
 def was_check(run: runs.Run) -> bool:
-    """Return whether a run only checked the public table, so that the plan itself has not run."""
+    """Return whether a run only checked the public table; then the plan itself has not run."""
     return run.spec.mechanism.name == public_check.MECHANISM
 
 
@@ -217,10 +217,10 @@ def _confirm(project: Current, plan: Plan, account: Spent, seen: Collection[str]
 
 
 def say_if_refused(what: str = _RUN) -> None:
-    """Draw the error of the last attempt to start a run, if it was refused, and forget it.
+    """Draw the error of the last attempt to start a run, if it was refused, and forget it; otherwise draw nothing.
 
     Args:
-        what: `_RUN`, or `_CHECK` for an attempt to check the public table.
+        what: "run" for an attempt to run the plan, or "check" for one to check the public table.
     """
     if (error := refusals.taken(what)) is not None:
         frame.refused(error)

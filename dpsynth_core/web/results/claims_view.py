@@ -39,7 +39,7 @@ _ICONS = {MET: ":material/check_circle:", NOT_MET: ":material/cancel:", UNDECIDE
 
 
 def criteria(release: Release) -> None:
-    """Draw each criterion of the release with its measured result; nothing without criteria."""
+    """Draw each criterion of the release with its measured result, in the plan's order; nothing without criteria."""
     if not release.criteria:
         return
     with frame.card(CRITERIA.heading(release.criteria), Zone.RELEASED, CRITERIA.reading):
@@ -50,7 +50,8 @@ def criteria(release: Release) -> None:
 def withheld(opened: OpenRun) -> bool:
     """Return whether the plan withholds the release, so that downloads need the curator's reason first.
 
-    If so, it draws the failed criteria and the field for the reason.
+    If so, the failed criteria and the field for the reason are drawn. A reason that is given becomes part of
+    the release, and the page is drawn again.
     """
     release = opened.release
     if not release.withheld:
@@ -75,9 +76,9 @@ def withheld(opened: OpenRun) -> bool:
 
 
 def models(release: Release) -> None:
-    """Draw the certified accuracy of each model, next to always guessing the most common value.
+    """Draw the certified accuracy of each model in percent of the people, next to always guessing the most common value.
 
-    Nothing is drawn if no models were measured.
+    Each has its 95 % interval. Nothing is drawn if no models were measured.
     """
     usefulness = release.usefulness
     if not usefulness:
@@ -113,7 +114,7 @@ def cards(release: Release) -> None:
 
 
 def fold(section: Section) -> None:
-    """Draw a section of the report in an expander."""
+    """Draw a section of the report in a closed expander: its title, how to read it, and its lines."""
     with st.expander(section.title, icon=":material/straighten:"):
         st.caption(section.reading)
         for line in section.lines:
@@ -131,7 +132,8 @@ _ON_A_CLUSTER = "This is not available, because the records are on a cluster and
 def real_models(opened: OpenRun) -> None:
     """Draw a button that compares models of synthetic rows with models of real rows, and its result.
 
-    The result is curator-only. Nothing is drawn if no models were measured or there are no rows.
+    The result is exact, curator-only and never stored; using it records that true values were seen. Nothing
+    is drawn if no models were measured or there are no rows.
     """
     release = opened.release
     if not release.usefulness or release.codes is None:
@@ -194,7 +196,14 @@ def _shown(opened: OpenRun, target: Target, column: str, comparison: Zoned[Besid
 
 
 def held_out(exact: BesideReal, rows_per_person: int) -> str:
-    """Return sentences on how many records the exact accuracies refer to, and on their uncertainty."""
+    """Return sentences on how many records the exact accuracies refer to, and on their uncertainty in percent.
+
+    The sentences are curator-only.
+
+    Args:
+        exact: The comparison of models of synthetic and of real rows.
+        rows_per_person: The largest number of rows of one person.
+    """
     half = f"{exact.held_out:,} records were held out; the models of real rows were trained on {exact.trained_on:,} others"
     shared = ", some of which may be of the same people" if rows_per_person > 1 else ""
     uncertain = f"Shares of so few are uncertain by about ± {1 / np.sqrt(exact.held_out):.1%}"

@@ -70,7 +70,11 @@ class Offer:
 
 
 def offers(release: Release) -> tuple[Offer, ...]:
-    """Return the downloads of a release: the bundle to publish first, then its parts."""
+    """Return the downloads of a release: the bundle to publish first, then its parts.
+
+    The parts are the rows in each format that can hold them (none for a release without rows), further
+    tables of rows, the report, the release card and the sealed plan. No file is made yet.
+    """
     what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. The page Verify checks it."
     drawn = "These rows are drawn from the same measurements as the first table. They show how much error the drawing adds."
     paper = "This HTML page states the guarantee, the quality and how to read the rows."
@@ -185,12 +189,21 @@ class DownloadFailed(Exception):
 
 
 def routes() -> list[Route]:
-    """Return the route by which a browser downloads a file of a run, for the server's list."""
+    """Return the route by which a browser downloads a file of a run, as a list of one, for the server's list.
+
+    It answers 404 for files that do not exist, are another person's or may not be published, and 503 while
+    too many files are being made.
+    """
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 
 
 def address_of(run: str, key: str) -> str:
-    """Return the path of a run's file, or of its question page, on this server."""
+    """Return the path of a run's file, or of its question page, on this server.
+
+    Args:
+        run: The id of the run.
+        key: The key of the offer, or `QUESTIONS`.
+    """
     return address.path(f"{_PLACE}/{run}/{key}")
 
 

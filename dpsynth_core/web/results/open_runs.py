@@ -30,7 +30,13 @@ VIEW, COLUMN, FIRST, SECOND = "results_view", "results_column", "results_first",
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A finished run, with its release and the cliques of its workload."""
+    """A finished run of a visitor.
+
+    Attributes:
+        run: The run.
+        release: Its release.
+        cliques: The cliques of its workload, in order.
+    """
 
     run: Run
     release: Release
@@ -38,9 +44,13 @@ class OpenRun:
 
 
 def finished(owner: str, project: str | None = None) -> list[Run]:
-    """Return the finished runs of a project, or of all projects if `project` is None.
+    """Return the finished runs of a project, or of all the visitor's projects if `project` is None.
 
-    The newest comes first; runs that only learnt values come last.
+    The newest comes first; runs that only learnt values come last. [] if no run is finished.
+
+    Args:
+        owner: The visitor's owner id.
+        project: The id of the project.
     """
     return sorted((run for run in runs.list(owner, project) if run.state == "done"), key=lambda run: run.only_learns)
 
@@ -55,7 +65,11 @@ def _release(owner: str, run: str) -> Release:
 
 
 def open_run(run: Run) -> OpenRun:
-    """Return the run with its release, which is read once and cached."""
+    """Return the run with its release, which is read once and cached.
+
+    Raises:
+        InputError: The run has no release, or is not the visitor's.
+    """
     release = _release(session.current().owner, run.id)
     return OpenRun(run, release, release.plan.workload.cliques)
 
@@ -87,25 +101,31 @@ def standings(opened: OpenRun) -> Zoned[tuple[Standing, ...]]:
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def column_bars(opened: OpenRun, columns: tuple[str, ...]) -> Zoned[pd.DataFrame]:
-    """Return the bars of some columns (`wall.bars`), from released values alone; cached."""
+    """Return the bars of some columns (`wall.bars`: one row per bar, counts in people), from released values alone; cached."""
     return wall.bars(report.evidence(opened.release), columns)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, **KEY)
 def column_in_short(opened: OpenRun, column: str) -> str:
-    """Return the mean and the quantiles of a column in words, from released values alone; cached."""
+    """Return the mean and the quantiles of a column in words, from released values alone; cached.
+
+    It is "" if the release states neither.
+    """
     return report.column_in_short(opened.release, column)
 
 
 @lru_cache(maxsize=4)  # also asked for by a route, where Streamlit's are none
 def question_page(owner: str, run: str, despite: str) -> bytes:
-    """Return the question page of a release, cached.
+    """Return the question page of a release as HTML, cached.
 
     Args:
         owner: The visitor's owner id.
         run: The id of the run.
         despite: The reason for publishing a withheld release; "" without one. It is part of the
             cache key, because the page has no rows until the reason is given.
+
+    Raises:
+        InputError: The run has no release, or is not the visitor's.
     """
     del despite
     release = runs.release(owner, run)
@@ -137,23 +157,29 @@ def curator_toggle() -> bool:
 
 
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
-    """Return the exact marginals of a run's table, and record that the curator saw them.
+    """Return the exact marginals of a run's table, curator-only, and record that the curator saw them.
 
-    They are read each time and never stored. Before the first look at a project's own table the curator confirms it.
+    They are as `curator.truth` counts them, read each time and never stored. Before the first look at a
+    project's own table, a warning and a button to confirm are drawn; simulated people need neither, and
+    their look is not recorded.
 
     Returns:
-        The marginals; None if the table is gone, which is also shown, and before the look is confirmed.
+        The marginals by clique; None if the table cannot be read, whose error is drawn, and before the look
+        is confirmed.
     """
     return shown_counts(opened, lambda: curator.truth(opened.run.spec, cliques))
 
 
 def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first") -> Truth | None:
-    """Return exact counts of a run's table, and record that the curator saw them (`truth_for`).
+    """Return exact counts of a run's table, curator-only, and record that the curator saw them (as `truth_for`).
 
     Args:
         opened: The open run.
         count: Reads the table; it may raise InputError.
         name: Name of the button that confirms the first look, which is different in each part of a page.
+
+    Returns:
+        The counts; None if the table cannot be read, whose error is drawn, and before the look is confirmed.
     """
     frame.zone_badge(Zone.CURATOR)
     if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):

@@ -157,7 +157,7 @@ def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
 
 
 def nothing_learnt(domain: Domain) -> list[str]:
-    """Return the columns whose values were to be learnt but for which no value was found."""
+    """Return the columns whose values were to be learnt but for which no value was found, in the domain's order."""
     return [one.name for one in domain if not one.values]
 
 

@@ -58,7 +58,7 @@ def warnings(opened: OpenRun) -> None:
 
 
 def columns(opened: OpenRun) -> None:
-    """Draw the counts of a chosen column: as measured, in the rows, and true if switched on.
+    """Draw the counts of a chosen column, in people: as measured, in the rows, and true (curator-only) if switched on.
 
     If the column was not measured and there are no rows, a sentence says so.
     """
@@ -84,9 +84,10 @@ def columns(opened: OpenRun) -> None:
 
 
 def pairs(opened: OpenRun) -> None:
-    """Draw the error bounds of all pairs of columns, then the counts of two chosen columns.
+    """Draw the error bounds of all pairs of columns, then the counts of two chosen columns, in people.
 
-    The counts, measured, in the rows and true if switched on, are heat maps with one scale.
+    The counts, measured, in the rows and true (curator-only) if switched on, are heat maps with one scale.
+    If there is only one column, a sentence says so.
     """
     names = opened.release.domain.names
     if len(names) < 2:
@@ -127,7 +128,7 @@ def _take_pair() -> None:
 
 
 def rows(opened: OpenRun) -> None:
-    """Draw the first rows, with a filter by one column.
+    """Draw the first rows, at most 1,000, with a filter by one column.
 
     Without rows a sentence says so. Of a release that awaits approval no row is drawn, because the
     table on screen can be saved.
@@ -258,7 +259,10 @@ def _button(opened: OpenRun, offer: Offer, label: str, **look: Any) -> None:
 
 
 def about(opened: OpenRun) -> None:
-    """Draw the guarantee, the facts of the run, and the button that deletes it."""
+    """Draw the guarantee, the facts of the run, and the button that deletes it.
+
+    The time that the run took is curator-only. Deleting removes rows and measurements, and keeps the charge.
+    """
     release, run = opened.release, opened.run
     with frame.card("The guarantee", Zone.RELEASED):
         st.markdown(literal(release.statement, WHOLE))
@@ -297,14 +301,14 @@ Filter = Callable[[pa.Table], pa.Table]
 
 
 def has_choices(attribute: Attribute) -> bool:
-    """Return whether the column is filtered by picking values rather than by a range."""
+    """Return whether the column is filtered by picking values (at most `MAX_CHOICES`) rather than by a range."""
     return not attribute.is_number and attribute.size <= MAX_CHOICES
 
 
 def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple[pa.Table, int]:
     """Return the first `most` rows that a filter keeps, and the number of all rows that it keeps.
 
-    Rows beyond the first `most` are counted by reading the filter's column only.
+    Rows beyond the first `most` are counted by reading the filter's column only. The table may be empty.
 
     Args:
         rows: The rows.
@@ -329,7 +333,7 @@ def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple
 
 
 def choices(rows: Rows, column: str) -> set[object]:
-    """Return the different values of a column, with None for missing ones. Only this column is read."""
+    """Return the different values of a column of released rows, with None for missing ones. Only this column is read."""
     return {value for batch in rows.batches([column]) for value in batch.column(column).unique().to_pylist()}
 
 
@@ -345,6 +349,6 @@ def one_of(table: pa.Table, column: str, values: Collection[object]) -> pa.Table
 
 
 def between(table: pa.Table, column: str, low: object, high: object) -> pa.Table:
-    """Return the rows whose value of `column` is from `low` to `high`; missing values are left out."""
+    """Return the rows whose value of `column` is from `low` to `high`, both included; missing values are left out."""
     values = table.column(column)
     return table.filter(pc.and_(pc.greater_equal(values, pa.scalar(low, values.type)), pc.less_equal(values, pa.scalar(high, values.type))))

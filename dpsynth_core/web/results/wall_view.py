@@ -19,7 +19,7 @@ _SHOWN = 60
 
 
 def draw(opened: OpenRun) -> None:
-    """Draw the wall: the columns that stand out first, a page at a time."""
+    """Draw the wall: a small picture of every column, those that stand out first, 60 at a time."""
     every = publishable(standings(opened), "the standing of columns")
     pages = [every[start : start + _SHOWN] for start in range(0, len(every), _SHOWN)]
     chosen = 0
