@@ -283,7 +283,7 @@ def place_of(draft: Mapping[str, Any]) -> extension.Place | None:
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
     """Return the first `PREVIEW_ROWS` rows of the draft's table, with all columns, as they are.
 
-    The rows of a private table are texts and curator-only; those of a simulated table are public.
+    Rows of a private table are texts and curator-only; rows of a simulated table are public.
 
     Raises:
         InputError: The table is gone, cannot be read, or has no rows.

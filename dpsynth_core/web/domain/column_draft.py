@@ -60,13 +60,13 @@ class ColumnDraft(Column):
         """Return the draft of a complete column, with its bins as a person would type them.
 
         Default bins are left empty; equal bins are given by their width if possible, otherwise by
-        their number.
+        their number. The draft is used, without note and origin.
         """
         draft = super().of(column)
         return draft.changed(**{**NO_GROUPS, **_groups(column)}) if isinstance(column, Attribute) and column.edges else draft
 
     def changed(self, **fields: Any) -> Self:
-        """Return the draft with these fields replaced. They are not checked."""
+        """Return a copy of the draft with these fields replaced. They are not checked."""
         return self.model_copy(update=fields)
 
     @property
@@ -94,7 +94,7 @@ class ColumnDraft(Column):
         return not self.use and self.kind == IDENTIFIER.name
 
     def complete(self) -> RowColumn:
-        """Return the finished column. Fields that do not belong to its kind are ignored.
+        """Return the finished column, also of a column that is not used. Fields that do not belong to its kind are ignored.
 
         Raises:
             InputError: A field is missing or not valid.
@@ -140,13 +140,17 @@ class ColumnDraft(Column):
         return next((place for place, simpler in places if simpler.problem() is None), "values" if self.is_listed else "bounds")
 
     def cells(self) -> int | None:
-        """Return the number of cells; None if the column is not complete, not used, or has no cells."""
+        """Return the number of cells, with those for missing and other values.
+
+        It is None if the column is not complete, not used, or has no cells because its values are generated.
+        """
         return None if not self.use or self.is_filled or self.problem() else self.attribute().size
 
     def value_labels(self) -> tuple[str, ...]:
-        """Return the labels of the cells, without those for missing and other values.
+        """Return the labels of the cells in their order, without those for missing and other values.
 
-        They are () while the column is not complete.
+        They are () while the column is not complete, and for generated values. Whether the column is used does
+        not matter.
         """
         plain = self.changed(use=True, missing=True, other=True)
         if plain.is_filled or plain.problem():
@@ -155,10 +159,13 @@ class ColumnDraft(Column):
         return made.cell_labels()[: made.values]
 
     def treatments(self, which: str) -> tuple[str, ...]:
-        """Return the possible treatments of missing values or of values outside the domain.
+        """Return the possible treatments of missing values or of values outside the domain, in the order of the page.
 
         Args:
             which: "missing" or "other".
+
+        Returns:
+            Some of `OWN`, `NEVER`, `NEAREST` (for values outside the bounds only) and `COUNT_AS`.
         """
         return (OWN, NEVER, *([NEAREST] if which == "other" and not self.is_listed else []), COUNT_AS)
 
@@ -189,7 +196,10 @@ class ColumnDraft(Column):
         return ", ".join(map(_text, self.edges)) if self.edges else self.text("width")
 
     def read_bins(self, text: str) -> dict[str, Any]:
-        """Return the fields of the column that a text in the form of `bins_text` states."""
+        """Return the fields of the column, by name, that a text in the form of `bins_text` states, for `changed`.
+
+        The values are texts that are not checked; an empty text states the default bins.
+        """
         entered = text.strip().lower()
         parts = [part.strip() for part in entered.split(",") if part.strip()]
         if self.about.form is Form.CODED:
@@ -199,9 +209,10 @@ class ColumnDraft(Column):
         return {**NO_GROUPS, "edges": parts} if len(parts) > 1 else {**NO_GROUPS, "width": parts[0] if parts else None}
 
     def text(self, field: str) -> str:
-        """Return the value of a field as a person would type it.
+        """Return the value of a field as a person would type it; "" without a value.
 
-        A mapping from the beginnings of codes to groups has one line for each beginning.
+        A list becomes one line with spaces. A mapping from the beginnings of codes to groups has one line for
+        each beginning.
         """
         stated = getattr(self, field)
         if isinstance(stated, Mapping):
@@ -209,15 +220,16 @@ class ColumnDraft(Column):
         return " ".join(map(_text, stated)) if isinstance(stated, list) else _text(stated)
 
     def listed_text(self) -> str:
-        """Return the categories one per line, each followed by a tab and its label if it has one."""
+        """Return the categories one per line, each followed by a tab and its label if it has one; "" without categories."""
         values = list(map(str, self.categories or ()))
         labels = self.labels or [value if _EQUALS in value else "" for value in values]
         return "\n".join(f"{value}\t{label}" if label else value for value, label in zip(values, labels, strict=True))
 
     def with_values(self, values: Iterable[str]) -> Self:
-        """Return the column with further listed values at the end; labels are kept.
+        """Return a copy of the column with further listed values at the end; labels are kept.
 
-        For a column of grouped codes, the groups of the values are added instead.
+        Values that are listed already and empty ones are not added. For a column of grouped codes, the groups of
+        the values are added instead.
         """
         grouping = hierarchies.of_kind(self.name, self.about, self.to_json())
         before = list(self.categories or ())
@@ -226,12 +238,12 @@ class ColumnDraft(Column):
         return self.changed(categories=[*before, *more], labels=[*self.labels, *more] if self.labels else None)
 
     def learning(self, most: int) -> Self:
-        """Return the column with values to be learnt, without what was stated about its values.
+        """Return a copy of the column with values to be learnt, without what was stated about its values.
 
         A kind that cannot be learnt becomes categorical.
 
         Args:
-            most: The largest number of values; 0 stops the learning.
+            most: The largest number of values; 0 stops the learning, and leaves the column without values.
         """
         forgotten = {option.field: None for option in self.about.options if not option.learnt}
         asked = {"discover": True, "most": most} if most else {"discover": None, "most": None}
@@ -241,7 +253,7 @@ class ColumnDraft(Column):
         return draft.changed(kind="categorical", **dict.fromkeys(option.field for option in self.about.options))
 
     def left_out(self) -> Self:
-        """Return the column as a person column that is not used, so that none of its values is released.
+        """Return a copy of the column as a person column that is not used, so that none of its values is released.
 
         If the curator uses it after all, rows get new identifiers.
         """
@@ -261,8 +273,8 @@ def blank(name: str) -> ColumnDraft:
 def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
     """Return a new column with the kind and values that its public name suggests or its file declares.
 
-    A column whose name looks like an identifier or free text is not used. Values that the file
-    lists are marked as guessed, until the curator confirms them.
+    No record is read. A column whose name looks like an identifier or free text is not used. Values or
+    bounds that file or name only suggest are marked as guessed, until the curator confirms them.
 
     Args:
         name: The name of the column.
@@ -287,10 +299,10 @@ def fresh(name: str, declared: Column | None = None) -> ColumnDraft:
 
 
 def read_listed(text: str) -> dict[str, Any]:
-    """Return the fields `categories` and `labels` from a text with one category per line.
+    """Return the fields `categories` and `labels`, by name, from a text with one category per line.
 
-    A label follows its category after a tab or an equals sign. Blank lines are skipped; `labels` is None without
-    labels.
+    A label follows its category after a tab or " = ". Blank lines are skipped; a category without a label is
+    its own label; `labels` is None if no line has a label.
     """
     pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]
@@ -302,9 +314,12 @@ def treated(choice: str, label: str = "", why: str = "") -> Any:
     """Return the value of the field `missing` or `other` for a treatment.
 
     Args:
-        choice: One of `ColumnDraft.treatments`.
+        choice: One of `ColumnDraft.treatments`; another text raises KeyError.
         label: The cell in which the values are counted, for `COUNT_AS`.
         why: The published reason, for `COUNT_AS`.
+
+    Returns:
+        True for `OWN`, False for `NEVER`, `NEAREST` itself, and {"as": label, "why": why} for `COUNT_AS`.
     """
     return {OWN: True, NEVER: False, NEAREST: NEAREST, COUNT_AS: {"as": label, "why": why}}[choice]
 

@@ -265,7 +265,7 @@ def html(attribute: Attribute) -> str:
     Up to `MOST_NAMED` cells are drawn as chips with their labels. More are drawn as stripes, at most
     200, followed by the number of cells and the first and the last label. If the column has bins and at
     most 200 cells, each stripe is one cell, as wide as its bin; otherwise all stripes are equally wide.
-    The cells for other and missing values are always chips, and come last.
+    The cells for other and missing values are always chips, and come last. No counts are shown.
     """
     labels = attribute.cell_labels()
     own, extra = labels[: attribute.values], labels[attribute.values :]

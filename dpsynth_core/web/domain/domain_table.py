@@ -47,7 +47,11 @@ def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequ
 
 
 def domain_of(drafts: Iterable[ColumnDraft]) -> Domain:
-    """Return the domain of the used columns in their order. Raises InputError for the first incomplete column."""
+    """Return the domain of the used columns in their order.
+
+    Raises:
+        InputError: A used column is not complete; the error is about the first one.
+    """
     used = [draft for draft in drafts if draft.use]
     return Domain.of([draft.complete() for draft in used], origin=origin_of(used))
 
@@ -57,6 +61,9 @@ def origin_of(drafts: Iterable[ColumnDraft]) -> str:
 
     If there are several, it is the first in `domain.ORIGINS`, which deserves the least trust; ""
     without an origin.
+
+    Args:
+        drafts: The columns; those that are not used do not count.
     """
     there = {draft.origin for draft in drafts if draft.use}
     return next((origin for origin in ORIGINS if origin in there), "")
@@ -92,7 +99,7 @@ def _origin(before: ColumnDraft | None, draft: ColumnDraft, loaded: str) -> str:
 
 
 def problems(drafts: Iterable[ColumnDraft]) -> dict[str, InputError]:
-    """Return by name the error of each used column that is not complete."""
+    """Return by name the error of each used column that is not complete, in the columns' order; {} if all are complete."""
     return {draft.name: error for draft in drafts if (error := draft.problem()) is not None}
 
 
@@ -123,6 +130,10 @@ def with_guesses(drafts: Sequence[ColumnDraft], guesses: Iterable[Guess]) -> lis
     """Return the columns as guessed from a public table with the same columns.
 
     Columns that the public table lacks are not used any more.
+
+    Args:
+        drafts: The columns.
+        guesses: The guesses from the public table.
 
     Raises:
         InputError: The public table has none of the columns.
@@ -170,7 +181,7 @@ def _drafted(column: Column, origin: str) -> ColumnDraft:
 
 
 def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
-    """Return a draft for each guess. A column that should not be released is not used, with a note why."""
+    """Return a draft for each guess, in order. A column that should not be released is not used, with a note why."""
     drafts = []
     for guess in guesses:
         draft = blank(guess.name) if guess.attribute is None else ColumnDraft.of(guess.attribute)
@@ -180,7 +191,7 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
 
 
 def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
-    """Return all columns, with each used column that is not complete set to learn its values.
+    """Return all columns, with each used column that is not complete set to learn at most `DEFAULT_MOST` values.
 
     Args:
         drafts: All columns.
@@ -206,6 +217,10 @@ def with_learnt(drafts: Sequence[ColumnDraft], columns: Iterable[LearntColumn]) 
     A column stays open if its values were not learnt (`LearntColumn.is_learnt`) or were learnt as
     another kind of column. Numbers beyond the learnt bounds count in the nearest bin, and missing
     values have a cell of their own.
+
+    Args:
+        drafts: All columns.
+        columns: The released result of the run, for some columns.
     """
     learnt = {one.attribute.name: one for one in columns if one.is_learnt}
     return [_with_values(draft, learnt[draft.name]) if draft.name in learnt else draft for draft in drafts]
@@ -224,7 +239,7 @@ def awaits(draft: ColumnDraft, learnt: LearntColumn) -> bool:
 
 
 def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
-    """Return the kind of each used column that is not complete, by name.
+    """Return the kind of each used column that is not complete, by name; {} if all are complete.
 
     For a categorical column without an origin, which was not changed yet, it is the kind that the
     name suggests, if any.
@@ -238,7 +253,12 @@ def open_kinds(drafts: Sequence[ColumnDraft]) -> dict[str, str]:
 
 
 def grid(drafts: Sequence[ColumnDraft]) -> pd.DataFrame:
-    """Return the columns as a frame for the grid: editable fields, number of cells and a remark."""
+    """Return the columns as a frame for the grid, one row for each column in order.
+
+    Its columns are use, column (the name), kind, cells (their number; missing if unknown), values (a
+    remark), lower, upper and bins (texts as typed), and missing and other (whether such values have a cell
+    of their own).
+    """
     frame = pd.DataFrame([{"column": draft.name, "values": _remark(draft), **_shown(draft)} for draft in drafts])
     frame["cells"] = pd.array([draft.cells() for draft in drafts], dtype="Int64")
     return frame[["use", "column", "kind", "cells", "values", "lower", "upper", "bins", "missing", "other"]]
@@ -252,11 +272,12 @@ def _shown(draft: ColumnDraft) -> dict[str, Any]:
 
 
 def edited(drafts: Sequence[ColumnDraft], changes: Mapping[int, Mapping[str, Any]]) -> list[ColumnDraft]:
-    """Return the columns after changes in the grid.
+    """Return the columns after changes in the grid. A changed column loses note and guess; unknown positions are ignored.
 
     Args:
         drafts: The columns.
-        changes: The changed fields by the column's position. None in a text field is an empty text.
+        changes: The changed fields of `EDITABLE` by the column's position, from 0. None in a text field is
+            an empty text.
     """
     result = list(drafts)
     for position, entered in changes.items():

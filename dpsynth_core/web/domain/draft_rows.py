@@ -34,9 +34,10 @@ _STORED = "rows"
 
 
 def of(draft: Draft) -> list[ColumnDraft]:
-    """Return the columns of all tables as stored in the draft, fitted to the columns that exist.
+    """Return the columns of all tables as stored in the draft, in the tables' order.
 
-    If nothing is stored, they come from the draft's domain if it has one.
+    Columns that no table has are dropped, new ones added. If nothing is stored, they come from the draft's
+    domain if it has one.
     """
     stored = _stored(draft)
     columns = _of_tables(draft, domain_table.fitted(stored or [], list(document.every_column(draft)), declared(draft)))
@@ -62,13 +63,13 @@ def _stored(draft: Draft) -> list[ColumnDraft] | None:
 
 
 def declared(draft: Draft) -> list[Column]:
-    """Return what the tables' files declare about their columns besides the names."""
+    """Return what the tables' files declare about their columns besides the names; [] if they declare nothing."""
     there = [(table, entry) for table in document.tables(draft) for entry in table["wizard"].get("declared", ())]
     return [Column.from_json(entry) for table, entry in there if document.every_column(draft).get(entry["name"]) is table]
 
 
 def labelled(draft: Draft, only: str = "") -> list[Column]:
-    """Return the columns that a file describes completely, by labels or types.
+    """Return the columns that a file describes completely, by labels or types; [] without such a column.
 
     Args:
         draft: The draft.
@@ -112,10 +113,14 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
 
 @session.edits
 def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], list[Rule]] | None = None) -> None:
-    """Store changed columns in the draft and, if they are complete, the resulting domain.
+    """Store changed columns in the open project's draft and, if they are complete, the resulting domain.
+
+    It is called without `draft`, and returns whether the change was not refused (`session.edits`). If a
+    column is not complete, the draft has no domain afterwards.
 
     Args:
-        change: Returns the columns after the change.
+        draft: The draft, passed by the decorator.
+        change: Returns the columns after the change; may raise InputError, which refuses it.
         origin: The origin of loaded values; "" for typed changes.
         rules: Returns new rules about impossible combinations; None keeps the rules.
     """
@@ -139,7 +144,13 @@ def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
-    """Store loaded columns in the draft, close the loader's popover, and return whether the columns were accepted."""
+    """Store loaded columns in the draft, close the loader's popover, and return whether the columns were accepted.
+
+    Args:
+        change: Returns the columns after loading; may raise InputError, which refuses them.
+        origin: The origin of the loaded values.
+        rules: Returns new rules about impossible combinations; None keeps the rules.
+    """
     close_loaders()
     return save(change, origin, rules)
 
@@ -169,19 +180,33 @@ def change_column(name: str, fields: dict[str, Any], origin: str = "") -> None:
 
 
 def change_one(name: str, change: Callable[[ColumnDraft], ColumnDraft], origin: str = "") -> None:
-    """Apply `change` to the column `name`, and store it with `origin`."""
+    """Apply `change` to the column `name`, and save it in the draft.
+
+    Args:
+        name: The name of the column; nothing changes if no column has it.
+        change: Returns the changed column.
+        origin: The origin of the values; "" for typed ones.
+    """
     save(lambda columns: [change(column) if column.name == name else column for column in columns], origin)
 
 
 def add_values(name: str, values: Sequence[str]) -> None:
-    """Add values found in the records to a column. The domain then counts as read from the data."""
+    """Add values found in the records to a column, in the draft. The domain then counts as read from the data.
+
+    Args:
+        name: The name of the column.
+        values: The values, which are curator-only until the curator publishes the domain.
+    """
     change_one(name, lambda column: column.with_values(values), DATA)
 
 
 def read(name: str) -> None:
-    """Replace a column by a guess from the private records, and record this look.
+    """Replace a column by a guess from the private records, in the draft, and record this look.
 
-    The domain then counts as read from the data.
+    The domain then counts as read from the data. An error of reading is shown on the page.
+
+    Args:
+        name: The name of the column.
     """
 
     def look(_: ColumnDraft) -> ColumnDraft:
@@ -225,7 +250,13 @@ class Codebook:
         return tuple(column.name for column in self.columns)
 
     def fill(self, drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:
-        """Return the columns of the Domain page as the codebook describes them."""
+        """Return the columns of the Domain page as the codebook describes them.
+
+        Columns of a table which the codebook does not name are not used any more.
+
+        Raises:
+            InputError: The codebook names none of the columns.
+        """
         return domain_table.with_codebook(drafts, self.columns, self.origin)
 
 
@@ -257,6 +288,6 @@ def _linked(text: str) -> Codebook | None:
 
 
 def codebook_of(domain: Domain) -> Codebook:
-    """Return a domain as a codebook without open columns."""
+    """Return a domain as a codebook without open columns, with its rules and its origin ("codebook" if it states none)."""
     rules = kept_rules.of({"domain": domain.to_json()})
     return Codebook(tuple(map(Column.of, domain.columns)), rules, domain.origin or "codebook")

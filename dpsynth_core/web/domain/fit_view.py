@@ -76,11 +76,11 @@ Comparison = Zoned[tuple[ColumnFit, ...]] | InputError | None
 
 
 def compared(project: Current) -> Comparison:
-    """Return how every column's records fit the domain; None if nothing is compared.
+    """Return how every column's records fit the domain, in the domain's order; None if nothing is compared.
 
-    A private table is only read if the curator decided to compare, and a large one only when the
-    button was pressed just now. The look is recorded. An InputError is returned if the table cannot
-    be read.
+    The counts are exact and curator-only, unless the people are simulated. A private table is only read if
+    the curator decided to compare, and a large one only when the button was pressed just now. The look is
+    recorded. An InputError is returned, not raised, if the table cannot be read.
     """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
@@ -101,9 +101,10 @@ def compared(project: Current) -> Comparison:
 
 
 def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
-    """Return a remark on each misfitting column by name, for the list of columns.
+    """Return a remark on each misfitting column by name, for the list of columns, with the comparison's zone.
 
-    It states how many of the column's values have no cell of their own, as Markdown.
+    It states as Markdown how many of the column's values have no cell of their own. The mapping is empty and
+    public if nothing was compared.
     """
     if comparison is None or isinstance(comparison, InputError):
         return public({})
@@ -120,8 +121,13 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
 def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
     """Draw the comparison of records and domain, or the decision whether to compare.
 
+    Args:
+        project: The open project.
+        rows: The columns.
+        comparison: The result of `compared`.
+
     Returns:
-        The reason why the page cannot be left yet; "" if it can.
+        The reason why the page cannot be left yet; "" if it can, also while the domain is not complete.
     """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return ""

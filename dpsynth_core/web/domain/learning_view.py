@@ -48,12 +48,16 @@ _EPSILON_HELP = (
 
 
 def offered(project: Current) -> bool:
-    """Return whether values can be learnt now: one table is chosen, and no question about it is open."""
+    """Return whether values can be learnt now: one table is chosen (not two), and the step Data is complete."""
     return "data" in project.draft and not document.is_linked(project.draft) and document.problem(project.draft, "data") is None
 
 
 def begins(project: Current, rows: Sequence[ColumnDraft]) -> bool:
-    """Return whether learning is the way on: the file has no labels, only usual columns are described, and no run has learnt."""
+    """Return whether the page proposes learning first of all.
+
+    It does if a column is open, only usual columns are described, the file has no labels, and no run of the
+    project has learnt.
+    """
     used = [row for row in rows if row.use and not row.is_filled]
     unknown = [row for row in used if row.problem() is not None]
     described = any(row.origin != origin_view.USUAL for row in used if row.problem() is None)
@@ -116,7 +120,10 @@ def _unknown(rows: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[Attr
 
 
 def taken(project: Current) -> Current:
-    """Take what the newest run that only learnt has found into the plan, once, and return the changed project."""
+    """Take what the newest run that only learnt has found into the draft, once, and return the changed project.
+
+    Only open columns get values. Nothing changes without such a run.
+    """
     done = _done(project, runs.list(project.owner, project.id))
     if done and offered(project) and project.draft["wizard"].get(_TAKEN) != done[0].id:
         session.note(**{_TAKEN: done[0].id})
@@ -298,7 +305,7 @@ def _button(label: str, column: LearntColumn, changes: Mapping[str, object]) -> 
 
 
 def unlearnt_sentence(column: LearntColumn) -> str:
-    """Return a sentence on why a column counts as not learnt."""
+    """Return a sentence on why a column counts as not learnt, with noisy shares of the people (released)."""
     found = column.attribute.values
     if column.attribute.is_number:
         return f"{column.found.words} of the people are within the bounds that were found. That is too few, or too uncertain."
@@ -310,7 +317,11 @@ def unlearnt_sentence(column: LearntColumn) -> str:
 
 
 def doubtful_sentence(column: LearntColumn) -> str:
-    """Return a sentence on the share of the people outside the learnt values."""
+    """Return a sentence on the noisy share of the people outside the learnt values (released).
+
+    Args:
+        column: A learnt column whose `outside` is known.
+    """
     assert column.outside is not None
     if column.attribute.is_number:
         low, high = column.attribute.scale.stated(column.attribute.lower), column.attribute.scale.stated(column.attribute.upper)

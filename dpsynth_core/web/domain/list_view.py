@@ -35,7 +35,12 @@ _CELLS_HELP = "A cell is one value of one column. Every cell gets the same noise
 
 
 def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
-    """Return the selected column; at first the first column with an error, if there is one."""
+    """Return the selected column; at first the first column with an error, or else the first column.
+
+    Args:
+        project: The open project.
+        rows: The columns, at least one.
+    """
     names = [draft.name for draft in rows]
     return rows[names.index(_selected(project, names, domain_table.problems(rows)))]
 
@@ -69,7 +74,12 @@ def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mappin
 
 
 def go_to(project: Current, column: str) -> None:
-    """Select a column and show its panel instead of the grid. This is for callbacks."""
+    """Select a column and show its panel instead of the grid. This is for callbacks.
+
+    Args:
+        project: The open project.
+        column: The name of the column.
+    """
     st.session_state[_key(project)] = column
     st.session_state[table_key(project)] = False
 
@@ -129,7 +139,10 @@ def _line(draft: ColumnDraft, is_open: bool) -> str:
 
 
 def in_short(name: str) -> str:
-    """Return a column's name in at most `_NAME_LENGTH` characters, a long one without its middle: long names often begin alike."""
+    """Return a column's name on one line in at most 36 characters; a longer name loses its middle.
+
+    The end is kept because long names often begin alike.
+    """
     whole, end = one_line(name, 10 * _NAME_LENGTH), _NAME_LENGTH // 2
     return whole if len(whole) <= _NAME_LENGTH else f"{whole[: _NAME_LENGTH - end - 1]}…{whole[-end:]}"
 

@@ -153,7 +153,12 @@ _LEARNING_HELP = (
 
 
 def learning(project: Current, draft: ColumnDraft) -> None:
-    """Draw the largest number of learnt values, saved in the column, and the price in budget."""
+    """Draw the largest number of learnt values, saved in the column, and the price in budget.
+
+    Args:
+        project: The open project.
+        draft: The column, whose values are to be learnt.
+    """
 
     def take(most: int) -> None:
         draft_rows.change_column(draft.name, {"most": most})
@@ -164,7 +169,7 @@ def learning(project: Current, draft: ColumnDraft) -> None:
 
 
 def share(project: Current) -> None:
-    """Draw a choice of the share of the budget that learns values, and store it in the draft.
+    """Draw a choice of the share of the budget (a fraction) that learns values, and save it in the draft.
 
     The stored share is a part of the widget's key, so that a share stored elsewhere is shown: a
     widget with a fixed key would keep its old value.
@@ -176,7 +181,9 @@ def share(project: Current) -> None:
 
 
 def kinds(rows: Sequence[ColumnDraft]) -> dict[str, str]:
-    """Draw a choice of the kind of each open column, and return the kinds by name; empty if no column is open.
+    """Draw a choice of the kind of each open column, and return the kinds by name; {} if no column is open.
+
+    Nothing is saved.
 
     Args:
         rows: The columns.
@@ -257,14 +264,23 @@ def _found(project: Current, unknown: Sequence[Attribute]) -> None:
 def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
     """Return sentences on how many people must share a value for it to be learnt, without repetitions.
 
+    Args:
+        project: The open project.
+        unknown: The columns whose values are to be learnt; [] gives [].
+
     Raises:
-        InputError: The budget is not valid.
+        InputError: The budget or the unit is not valid.
     """
     return prices_of(document.portions(project.draft, unknown), project.draft["unit"]["max_rows_per_person"])
 
 
 def prices_of(portions: Iterable[Portion], rows: int) -> list[str]:
-    """Return the sentences of `discovery.price` on these portions, without repetitions; `rows` is the largest number of rows per person."""
+    """Return the sentences of `discovery.price` on these portions, in order, without repetitions.
+
+    Args:
+        portions: The parts of the budget that learn columns.
+        rows: The largest number of rows per person.
+    """
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))
 
 

@@ -42,15 +42,18 @@ def search(project: Current, columns: int) -> None:
 
 
 def is_searched(project: Current, name: str) -> bool:
-    """Return whether a column's name contains what was typed into the search, in small or capital letters."""
+    """Return whether a column's name contains the text typed into the search, in small or capital letters.
+
+    It is True for every name while nothing is typed.
+    """
     return str(st.session_state.get(_search_key(project)) or "").strip().lower() in name.lower()
 
 
 def page(project: Current, rows: Sequence[ColumnDraft], chosen: str) -> Sequence[ColumnDraft]:
     """Draw the buttons that turn the pages of the list, and return the columns of the open page.
 
-    Another selected column opens its page, another search the first one. A short list has one page
-    and no buttons.
+    Another selected column opens its page, another search the first one. A list of at most `PAGE` columns
+    has one page and no buttons.
 
     Args:
         project: The open project.
@@ -84,7 +87,10 @@ def _turn(key: str, pages: int) -> None:
 
 
 def several(project: Current, rows: Sequence[ColumnDraft]) -> None:
-    """Draw the choice of several columns with buttons that keep only these, use them, or leave them out; nothing for few columns."""
+    """Draw the choice of several columns with buttons that keep only these, use them, or leave them out.
+
+    The buttons save in the draft. Nothing is drawn for at most `MANY` columns, unless `ask` was called.
+    """
     asked = bool(st.session_state.get(_ASKED))
     if len(rows) <= MANY and not asked:
         return

@@ -182,7 +182,10 @@ def _learning(project: Current, rows: list[ColumnDraft], priced: bool) -> None:
 
 
 def beginning(project: Current) -> None:
-    """Draw the start of a plan from a codebook, an earlier release or column names, and the columns planned so far."""
+    """Draw the start of a plan from a codebook, an earlier release or column names, and the columns planned so far.
+
+    The plan is saved in the draft, whose table and uploads are removed.
+    """
     st.caption(
         "We recommend this: decide everything from public knowledge, and choose the table last. Then nothing that you decide comes from "
         "the records, and the release can say so."

@@ -30,13 +30,13 @@ LABEL = "label"
 
 
 def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], link: Link | None = None) -> list[Rule]:
-    """Return the rules with one more, after a check that it is consistent with the valid ones.
+    """Return the rules with one more at the end, after a check that it is consistent with the valid ones.
 
     Args:
         rules: The present rules.
         rule: The new rule.
         attributes: The columns of the domain.
-        link: For two linked tables, their link without rules.
+        link: For two linked tables, their link without rules; None for one table.
 
     Raises:
         InputError: The rule is not valid, forbids everything, or contradicts other rules.
@@ -47,12 +47,14 @@ def added(rules: Sequence[Rule], rule: Rule, attributes: Sequence[Attribute], li
 
 
 def problems(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | None = None) -> list[InputError | None]:
-    """Return the error of each rule by itself; None for a valid rule.
+    """Return the error of each rule by itself, in order; None for a valid rule.
+
+    Rules that contradict each other are not found. Errors number the rules from 1.
 
     Args:
         rules: The rules.
         attributes: The columns of the domain.
-        link: For two linked tables, their link without rules.
+        link: For two linked tables, their link without rules; None for one table.
     """
 
     def problem(rule: Rule, position: int) -> InputError | None:
@@ -92,7 +94,12 @@ def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Seq
 
 
 def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
-    """Return a valid rule in plain words."""
+    """Return a valid rule in plain words, with labels of cells, which are hostile text.
+
+    Args:
+        rule: The rule; one that is not valid raises InputError.
+        attributes: The columns of the domain.
+    """
     if MEMBERS_WITH in rule:
         ((name, codes),) = cells_named(attributes, rule[MEMBERS_WITH], MEMBERS_WITH).items()
         labels = next(one for one in attributes if one.name == name).cell_labels()
@@ -106,7 +113,7 @@ def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
 
 
 def fits_grid(line: Attribute, across: Attribute) -> bool:
-    """Return whether a grid of these two columns is small enough to draw."""
+    """Return whether a grid of these two columns is small enough to draw: `MOST_LINES` lines by `MOST_ACROSS` columns."""
     return line.size <= MOST_LINES and across.size <= MOST_ACROSS
 
 
@@ -124,7 +131,7 @@ def grid(line: Attribute, across: Attribute, ticked: Iterable[Cell]) -> pd.DataF
 
 
 def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
-    """Return the ticked cells of the grid of these columns, as labels in the columns' order."""
+    """Return the ticked cells of the grid of these columns, as labels in the order of `columns`; an empty set if none is."""
     place = _grid_rule(rules, columns)
     if place is None:
         return set()
@@ -135,12 +142,12 @@ def ticks(rules: Sequence[Rule], columns: Sequence[str]) -> set[Cell]:
 def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell, bool]) -> list[Rule]:
     """Return the rules after cells of the grid of these columns were ticked or unticked.
 
-    All ticks of a grid are one rule, which is removed with its last tick.
+    All ticks of a grid are one rule, which is removed with its last tick and keeps its place and note.
 
     Args:
         rules: The present rules.
         columns: The columns of the grid.
-        changes: Whether each changed cell is ticked now.
+        changes: Whether each changed cell, as labels in the order of `columns`, is ticked now.
     """
     marked = (ticks(rules, columns) | {cell for cell, on in changes.items() if on}) - {cell for cell, on in changes.items() if not on}
     place = _grid_rule(rules, columns)
@@ -151,13 +158,13 @@ def ticked(rules: Sequence[Rule], columns: Sequence[str], changes: Mapping[Cell,
 
 
 def changes(line: Attribute, across: Attribute, edits: Mapping[int, Mapping[str, Any]], rest: Cell = ()) -> dict[Cell, bool]:
-    """Return for each cell that was changed in `grid` whether it is ticked now.
+    """Return for each cell that was changed in `grid`, as labels, whether it is ticked now.
 
     Args:
         line: The column of the grid's lines.
         across: The column of the grid's columns.
-        edits: The editor's record of changes, by line.
-        rest: Labels of further columns, the same for all cells.
+        edits: The editor's record of changes, by line from 0; entries outside the grid are ignored.
+        rest: Labels of further columns, the same for all cells and put at their end.
     """
     labels = across.cell_labels()
     return {

@@ -24,7 +24,8 @@ from dpsynth_core.web.shell.text import literal
 def submit(project: Current, seen: Collection[str]) -> str:
     """Seal the draft of a project, queue its run, and return the run's id.
 
-    If the ledger has no account of the population, one is opened with the chosen cap.
+    If the ledger has no account of the population, one is opened with the draft's cap. The budget is
+    reserved in the ledger.
 
     Args:
         project: The open project.
@@ -38,15 +39,12 @@ def submit(project: Current, seen: Collection[str]) -> str:
 
 
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
-    """Queue a run that only measures how well the public table, reweighted, fits the private one.
+    """Queue a run that only measures how well the public table, reweighted, fits the private one; return its id.
 
     Args:
-        project: The open project.
-        epsilon: The budget of this run, separate from the plan's.
+        project: The open project, whose plan is complete.
+        epsilon: Epsilon of this run, charged on top of the plan's; its delta is the plan's.
         seen: As in `submit`.
-
-    Returns:
-        The run's id.
 
     Raises:
         InputError: The run is refused; then nothing is spent.
@@ -63,7 +61,7 @@ def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: flo
     Args:
         project: The open project, whose plan is complete up to the table and its people.
         columns: The columns to learn.
-        epsilon: The budget of this run, on top of the plan's.
+        epsilon: Epsilon of this run, charged on top of the plan's.
         seen: As in `submit`.
 
     Raises:
@@ -73,7 +71,11 @@ def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: flo
 
 
 def learning_spec(project: Current, columns: Sequence[Attribute], epsilon: float) -> Spec:
-    """Return the spec of the run that `submit_learning` queues, with the same arguments and errors."""
+    """Return the spec of the run that `submit_learning` queues, with the same arguments; nothing is stored or charged.
+
+    Raises:
+        InputError: The step Data is not complete, or the columns or epsilon cannot be used.
+    """
     if (error := document.problem(project.draft, "data")) is not None:
         raise error
     looks = recorded_views.of(project.owner, project.id)
@@ -90,7 +92,8 @@ def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
     """Return the differences between a run's plan and the draft, each as "name: run's value → draft's value".
 
-    Domain and workload are only named.
+    Domain and workload are only named. The result is () if the plans are the same, apart from their names
+    and recorded looks.
 
     Raises:
         InputError: The draft's plan is not complete.

@@ -184,15 +184,15 @@ def _newest_first(steps: pd.DataFrame, columns: dict[str, Any]) -> None:
 
 
 def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd.DataFrame]:
-    """Return a frame with one line per measurement, in order.
+    """Return a frame with one line per measurement, in order; without lines before the first. It is released.
 
-    Its columns are step (from 1), round (0 before the adaptive rounds), marginal (label), cells,
-    sigma (of a cell, in people or households) and share_used (of `rho`, up to and including the
-    line).
+    Its columns are step (from 1), round (0 before the adaptive rounds), marginal (label), cells (their
+    number), sigma (standard deviation of the noise of a cell, in people or households) and share_used (of
+    `rho`, a fraction, up to and including the line).
 
     Args:
         history: The steps of the run so far.
-        rho: The whole budget.
+        rho: The whole budget, in rho.
         each: Number of records of a person or household.
     """
     taken = [event for event in history if event.kind == "measured"]
@@ -203,14 +203,14 @@ def measured(history: Sequence[Progress], rho: float, each: int = 1) -> Zoned[pd
 
 
 def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
-    """Return a frame with one line per measurement or fitted model, in order.
+    """Return a frame with one line per measurement or fitted model, in order; without lines before the first. It is released.
 
-    Its columns are round, said (the step in words) and share_used (of `rho`, up to and including
-    the line).
+    Its columns are round (from 0), said (the step in words) and share_used (of `rho`, a fraction, up to and
+    including the line).
 
     Args:
         history: The steps of the run so far.
-        rho: The whole budget.
+        rho: The whole budget, in rho.
     """
     steps = [event for event in history if event.kind in ("measured", "fitted")]
     said = [event.message or f"{label(event.attributes)}, ± {event.sigma:,.1f} people" for event in steps]
@@ -219,13 +219,19 @@ def round_lines(history: Sequence[Progress], rho: float) -> Zoned[pd.DataFrame]:
 
 
 def chooses(history: Sequence[Progress]) -> bool:
-    """Return whether the run has rounds that select but measure no table, as games with an oracle do."""
+    """Return whether the run has rounds that select but measure no table, as games with an oracle do.
+
+    It is False before the first model is fitted.
+
+    Args:
+        history: The steps of the run so far.
+    """
     fitted = any(event.kind == "fitted" for event in history)
     return fitted and not any(event.kind == "measured" and event.attributes for event in history)
 
 
 def share_done(history: Sequence[Progress]) -> float:
-    """Return the share of the mechanism's work that is done, from 0 to 1."""
+    """Return the share of the mechanism's work that is done, a fraction from 0 to 1; 0 before the first step."""
     return max((event.done for event in history), default=0.0)
 
 

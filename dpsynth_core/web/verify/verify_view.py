@@ -58,7 +58,7 @@ def upload() -> None:
     """Draw the upload of a bundle and, once there is one, the report of its check.
 
     Without an upload, the bundle of the run that the Results page passed on is checked. No uploaded
-    file is kept.
+    file is kept. An error, such as a key that cannot be read, is drawn on the page.
     """
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")
     with st.expander("A public table, or the publisher's key (optional)", icon=":material/key:"):

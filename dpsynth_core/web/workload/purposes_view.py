@@ -32,12 +32,22 @@ _DRAWN_HELP = (
 
 
 def way_of(workload: Mapping[str, Any]) -> str:
-    """Return the page's name for the kind of a workload; both kinds of random draws have one name."""
+    """Return the page's name for the kind of a workload: its "kind", or `DRAWN` for both kinds of random draws.
+
+    Args:
+        workload: The workload, as in the draft.
+    """
     return DRAWN if workload["kind"] in DRAWN_KINDS else str(workload["kind"])
 
 
 def start_drawn(columns: int) -> dict[str, Any]:
-    """Return the default workload of randomly drawn tables for a domain with so many columns."""
+    """Return the default workload of randomly drawn tables, as in the draft.
+
+    It has at most 64 tables of three columns (fewer if the domain has fewer), drawn with seed 0.
+
+    Args:
+        columns: The number of columns of the domain.
+    """
     k = min(3, columns)
     return {"kind": RANDOM, "k": k, "count": min(64, math.comb(columns, k)), "seed": 0}
 
@@ -66,7 +76,8 @@ _MORE_THAN_MINUTES, _MORE_THAN_MB = 60, 4000
 def served(draft: Draft) -> str:
     """Return the name of the proposed purpose whose workload the draft has; otherwise `OWN`.
 
-    A threshold is ignored, because it asks other questions of the same tables.
+    A threshold is ignored, because it asks other questions of the same tables. The draft must have a domain
+    and a workload.
     """
     tables = without_threshold(draft["workload"])
     return next((proposal.name for proposal in document.proposals(draft) if dict(proposal.form) == tables), OWN)
@@ -105,7 +116,7 @@ def choice(project: Current, own: Mapping[str, Any]) -> None:
 
 
 def keep(draft: Draft) -> None:
-    """Store the present workload in the wizard's notes, for a later return to its kind.
+    """Store the present workload in the draft's notes, in place, for a later return to its kind.
 
     A list of tables that a purpose proposed is not stored, because it is not the curator's own.
     """
@@ -115,15 +126,16 @@ def keep(draft: Draft) -> None:
 
 
 def without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the workload without its threshold: all columns of a table have to match."""
+    """Return a copy of the workload, as in the draft, without its threshold: all columns of a table have to match."""
     return {key: value for key, value in form.items() if key != "threshold"}
 
 
 def words(cost: Cost | InputError) -> str:
     """Return the cost of a workload as Markdown.
 
-    It states the number of tables and the noise in people, and long times and large memory. For an
-    InputError, or a workload that cannot run, it states the reason.
+    It states the number of tables and the noise in people (half width of a cell's 95 % interval), and
+    times above an hour or memory above 4,000 MB. For an InputError, or a workload that cannot run, it
+    states the reason.
     """
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"

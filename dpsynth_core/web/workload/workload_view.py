@@ -66,7 +66,10 @@ _WORKLOAD = "workload"
 
 
 def prefill(project: Current) -> Current:
-    """Return the project, with all pairs of columns as workload if its draft had none."""
+    """Save all pairs of columns as workload if the draft has none, and return the project.
+
+    A domain of one column gets this column as workload.
+    """
     if not project.draft.get("workload"):
         session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
     return session.current()
@@ -229,7 +232,7 @@ def _picked(project: Current, domain: Domain, marginals: list[dict[str, Any]]) -
 
 
 def is_empty_list(project: Current) -> bool:
-    """Return whether the workload is a list without a table yet, which is not an error."""
+    """Return whether the workload is a hand-picked list without a table yet, which is not an error."""
     return project.draft["workload"] == _start(PICKED, project.draft)
 
 
@@ -281,6 +284,9 @@ def outcome(workload: Workload) -> None:
     """Draw the numbers of tables and cells; in an expander the largest tables and covered pairs.
 
     Pairs are drawn as a chart in domains of at most `MOST_TO_DRAW` columns, else counted.
+
+    Args:
+        workload: The workload, with at least one table.
     """
     largest, tables = precision.largest(workload), len(workload.cliques)
     title = f"{tables:,} table{'s' * (tables != 1)}, {numbers.count(workload.cells)} cells in all"
