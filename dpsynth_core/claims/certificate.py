@@ -100,19 +100,19 @@ class Certificate:
 
     Attributes:
         of: ROWS or ANSWERS.
-        mean_error: Mean error of all marginals.
-        mean_bound95: Its own 95 % bound.
+        mean_error: Mean error of all marginals, as a share of people in a wrong cell, unbiased.
+        mean_bound95: Its own 95 % upper bound, in the same unit.
         max_error: Largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased.
-        max_bound95: Its 95 % bound.
-        max_sigma: Its noise, in records.
-        confidence: Confidence of each bound.
-        sigma: Noise of each measured L1 distance, in records.
-        rho: Cost of the certificate.
+        max_bound95: Its 95 % upper bound, in the same unit.
+        max_sigma: Standard deviation of its noise, in records.
+        confidence: Confidence of each bound, as a probability.
+        sigma: Standard deviation of the noise of each measured L1 distance, in records.
+        rho: Cost of the certificate, in rho.
         total: Number of records that errors are fractions of.
-        marginals: The errors of the marginals.
+        marginals: The errors of the marginals, in the order of the published tables.
         columns: The yardstick; None where the release is one itself or does not publish its columns.
-        most: Errors of groups of tables, where single ones are measured too coarsely to be named.
-        most_sigma: Their noise, in records.
+        most: Errors of groups of tables; () where single tables are measured well enough to be named.
+        most_sigma: Standard deviation of their noise, in records; 0 without groups.
     """
 
     of: str
@@ -182,11 +182,12 @@ def certify(
 ) -> Certificate:
     """Measure the errors of published tables with the kernel's remaining budget, and return the certificate.
 
+    All of the remaining budget is charged. The result is noisy and may be released.
+
     Args:
         kernel: The kernel.
-        published: The rows' tables or the answers, as fractions.
-        released_total: Number of records, if it was released before; otherwise a part of the budget
-            measures it.
+        published: The rows' tables or the answers by clique, as fractions; at least one.
+        released_total: Number of records, if it was released before; None lets a part of the budget measure it.
         of: ROWS or ANSWERS, whichever `published` was made from.
         threshold: t if the workload asks "at least t of these columns"; None for plain cells.
         columns: Single columns of the release, whose products are measured for comparison; None for
@@ -432,10 +433,23 @@ class ErrorsMeasured(Claim[Certificate]):
 
     @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the mechanism publishes tables, so that a release can have a certificate.
+
+        Args:
+            document: The parts of the spec; not used.
+            mechanism: The mechanism of the spec.
+        """
         return mechanism.card.publishes_tables
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Certificate:
+        """Measure the certificate of the published tables with the kernel's whole remaining budget, and return it.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel with the certificate's share.
+            final: The released tables and rows.
+        """
         columns = None if plan.columns_sigma is None else columns_alone.of(final.released, plan.columns_sigma, final.tables)
         of = ANSWERS if final.released.codes is None else ROWS
         return certify(kernel, final.tables, final.known, of, plan.workload.threshold, columns)
@@ -485,6 +499,7 @@ class ErrorsMeasured(Claim[Certificate]):
 
     @override
     def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:
+        """Return one sentence with the mean error and its bound; [] if `stated` is None."""
         return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each)]
 
 

@@ -42,7 +42,7 @@ class AnswersEnd(InputError):
 
 @dataclass(frozen=True)
 class BudgetShare:
-    """A share of a budget.
+    """A share of a budget, as a fraction.
 
     Attributes:
         default: The share if a spec states none; 0 if it is set aside only on request.
@@ -57,11 +57,11 @@ class BudgetShare:
     otherwise: str
 
     def checked(self, name: str, stated: float) -> float:
-        """Return the stated share if it is in range.
+        """Return the stated share if it is in range, both ends included; 0 passes where it is the default.
 
         Args:
             name: Name of the claim in errors.
-            stated: The share that a spec states.
+            stated: The share that a spec states, as a fraction.
 
         Raises:
             InputError: It is out of range.
@@ -80,7 +80,7 @@ class Shares(Protocol):
         """The rho of the whole budget."""
 
     def of(self, name: str) -> float:
-        """Return the rho set aside for the claim `name`; 0 if none is."""
+        """Return the rho set aside for the claim `name`; 0 if no part is."""
 
 
 class Asked(Protocol):
@@ -112,11 +112,11 @@ class Asked(Protocol):
 
     @property
     def targets(self) -> Sequence[Any]:
-        """The columns that models are to predict (`models.targets.Target`)."""
+        """The columns that models are to predict (`models.targets.Target`); () for no models."""
 
     @property
     def weight(self) -> Any:
-        """The column of survey weights (`weighted.WeightSpec`), or None."""
+        """The column of survey weights (`weights.WeightSpec`); None without weights."""
 
     @property
     def columns_sigma(self) -> float | None:
@@ -162,12 +162,12 @@ class Final:
         stated: Mapping[str, Any],
         inside: Mapping[str, Inside],
     ) -> Final:
-        """Return the final parts.
+        """Return the final parts; their `known` is the number of records if it is public or follows from the noisy tables.
 
         Args:
             plan: The plan.
-            codes: Codes of the rows.
-            measured: The noisy tables.
+            codes: Codes of the rows, shape (rows, attributes of the domain); None for a release without rows.
+            measured: The noisy tables, in records.
             total: Number of records, public or noisy.
             stated: Claims by name.
             inside: By column, how numbers lie in its cells.
@@ -194,7 +194,11 @@ class Final:
         return self.known if certificate is None else certificate.total
 
     def people(self, kernel: SealedKernel) -> Total:
-        """Return the number of people, as known or measured with part of the kernel's budget."""
+        """Return the number of records: as released, or measured now.
+
+        Args:
+            kernel: The kernel that measures it, for a part of its budget, if it is not known.
+        """
         return self.total or measured_total(kernel)
 
 
@@ -215,7 +219,7 @@ class Received(Protocol):
 
     @property
     def charges(self) -> Sequence[Event]:
-        """The privacy events of all answers, in order: one per answer that cost budget."""
+        """The privacy events of all answers, in order; answers that cost no budget have no event."""
 
     @property
     def interrupted(self) -> bool:
@@ -243,7 +247,7 @@ class Received(Protocol):
         """
 
     def behind(self, name: str) -> int:
-        """Return the number of kernel answers that claims measured after the claim `name` took."""
+        """Return the number of kernel answers that claims measured after the claim `name` took; 0 for the last claim."""
 
     def replaying(self, answers: slice) -> SealedKernel:
         """Return a kernel that gives the stored answers of a slice again, with their charges.
@@ -254,21 +258,21 @@ class Received(Protocol):
 
 
 class Claim(Generic[Stated]):
-    """A kind of claim.
+    """A kind of claim: a statement of a release about itself, measured after its mechanism.
 
     Attributes:
         name: Name of its share in a spec's budget.
-        part: Its part of release.json.
-        share: Its share.
+        part: Its key in release.json.
+        share: The range and default of its share.
         purpose: What the share is for.
-        announced: What a run does with it, if phrased differently.
+        announced: What a run does with it, if phrased differently; "" for `purpose`.
         unmeasured: Statement where it was not measured.
         question: The question that `verify` answers.
         title: Heading of its sentences in report and card.
         noun: Beginning of a sentence about it on the command line.
         reading: Explanation of its sentences.
         libraries: Libraries that its numbers depend on.
-        form: Its JSON form.
+        form: Its JSON form, as a pydantic adapter.
     """
 
     name: ClassVar[str]
@@ -285,7 +289,7 @@ class Claim(Generic[Stated]):
     form: TypeAdapter[Any]
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
-        """Return whether a spec can have this claim, so that its share of the budget is set aside.
+        """Return whether a spec can have this claim, so that its share of the budget is set aside; True by default.
 
         The share is what the spec states, else `share.default`, which may be 0. A claim that
         another one `requires` gets its share too.
@@ -297,7 +301,7 @@ class Claim(Generic[Stated]):
         return True
 
     def requires(self, document: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002
-        """Return the names of other claims that this claim depends on.
+        """Return the names of other claims that this claim depends on; () by default.
 
         Args:
             document: The parts of a spec.
@@ -309,14 +313,14 @@ class Claim(Generic[Stated]):
         return plan.shares.of(self.name) > 0
 
     def check(self, plan: Asked) -> None:
-        """Check that a plan sets no budget aside for a claim that the run could not measure.
+        """Check that a plan sets no budget aside for a claim that the run could not measure. By default all plans pass.
 
         Raises:
             InputError: It does; the error names the share or the part of the spec.
         """
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
-        """Return the cliques that the kernel must count for this claim, in addition to the workload."""
+        """Return the cliques that the kernel must count for this claim, in addition to the workload; () by default."""
         return ()
 
     def stage(self, plan: Asked, kernel: SealedKernel) -> SealedKernel:
@@ -349,7 +353,7 @@ class Claim(Generic[Stated]):
         return None
 
     def answers(self, plan: Asked, stated: Any) -> int:
-        """Return the number of kernel answers that measuring `stated` took; 0 without it.
+        """Return the number of kernel answers that measuring `stated` took; 0 if it was not measured, otherwise 1 by default.
 
         The checks of a release find the answers of each claim by these numbers, so they must be
         exact.
@@ -361,9 +365,13 @@ class Claim(Generic[Stated]):
         return 0 if stated == self.absent(plan) else 1
 
     def lacks(self, plan: Asked, stated: Any) -> str:
-        """Return a warning that the claim was not measured despite its share, else "".
+        """Return the warning `unmeasured` if the claim was not measured despite its share; else "".
 
         The warning is plain text. It is "" also if the plan has no share for the claim.
+
+        Args:
+            plan: The plan of the release.
+            stated: The claim, or `absent`.
         """
         return self.unmeasured if self.asked(plan) and stated == self.absent(plan) else ""
 
@@ -416,7 +424,7 @@ class Claim(Generic[Stated]):
         """Return the claim measured again from stored kernel answers; None if that is impossible.
 
         It is impossible if the measurement asks other questions than those that were answered, or
-        more. Reads no record.
+        more. Reads no record, and charges nothing.
 
         Args:
             received: The release.

@@ -66,9 +66,9 @@ class ColumnsAlone:
 
     Attributes:
         error: Measured error of the product of the release's columns, unbiased.
-        low95: Lower end of the interval for the error of a run of Independent on the same budget.
+        low95: Lower end of the 95 % interval for the error of a run of Independent on the same budget.
         high95: Upper end of that interval.
-        sigma: Noise of each L1 distance, in records.
+        sigma: Standard deviation of the noise of each L1 distance, in records.
     """
 
     error: Distance
@@ -95,7 +95,7 @@ class Columns:
     sigma: float
 
     def product(self, clique: Clique) -> Array:
-        """Return the product of the single columns as a table of fractions.
+        """Return the product of the single columns as a table of fractions, with one axis per column.
 
         If some cells are impossible, iterative proportional fitting gives a table without them,
         near the product and with the same columns.
@@ -116,13 +116,14 @@ class Columns:
         return product
 
     def stated(self, mean: float, sigma: float, published: Mapping[Clique, Array], total: Total) -> ColumnsAlone:
-        """Return the yardstick that follows from the measured mean of the L1 distances.
+        """Return the yardstick that follows from the measured mean of the L1 distances. It reads no record.
 
-        Its interval holds with 95 % confidence and is about the mean error of a run of Independent.
+        Its interval holds with 95 % confidence and is about the mean error of a run of Independent. Its noise is
+        simulated with fixed draws, so that equal arguments give equal results.
 
         Args:
             mean: Mean distance over the tables, in records.
-            sigma: Noise of each distance, in records.
+            sigma: Standard deviation of the noise of each distance, in records.
             published: The published tables by clique, as fractions.
             total: Number of records.
         """
@@ -211,7 +212,11 @@ class _Left:
 
 
 def nearest_distributions(rows: Array) -> Array:
-    """Return the distribution nearest to each row in Euclidean distance: all cells lowered so that the positive ones sum to 1."""
+    """Return the distribution nearest to each row in Euclidean distance: all cells lowered so that the positive ones sum to 1.
+
+    Args:
+        rows: Noisy fractions, shape (rows, cells); the result has the same shape.
+    """
     falling = np.sort(rows, axis=1)[:, ::-1]
     excess = falling.cumsum(axis=1) - 1
     number = np.arange(1, rows.shape[1] + 1)
@@ -221,12 +226,15 @@ def nearest_distributions(rows: Array) -> Array:
 
 
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
-    """Return the columns of a release for tables; None if a column is not published.
+    """Return the single columns that some tables contain, as a release has them.
 
     Args:
         evidence: The released tables and rows.
-        sigma: Noise of a cell in a run of Independent with the same budget, in records.
+        sigma: Standard deviation of a cell's noise in a run of Independent with the same budget, in records.
         cliques: The tables by their columns; only the columns are used.
+
+    Returns:
+        The columns; None if a column is not published, or without tables.
     """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)

@@ -83,10 +83,10 @@ class MeanMeasured:
 
     Attributes:
         column: The column.
-        rows: Mean that rows are drawn around.
-        value: The best estimate of the people's mean, from its own measurement and the noisy tables.
-        low95: Lower end of its 95 % interval, within the bounds.
-        high95: Upper end of its 95 % interval.
+        rows: Mean that rows are drawn around, in the column's unit.
+        value: The best estimate of the people's mean, in the column's unit, from its own measurement and the noisy tables.
+        low95: Lower end of its 95 % interval, within the column's bounds.
+        high95: Upper end of its 95 % interval, within the column's bounds.
         sigma: Standard deviation of the noise in the measured sum of (value - mean) / width.
         people: Number of people with a number, measured or known.
         tables: Weight of the noisy tables in the estimate, from 0 to 1; None in releases of versions that did not use them.
@@ -210,12 +210,14 @@ def _grid(column: Attribute, parts: Sequence[float]) -> tuple[float, ...]:
 
 
 def measure(kernel: SealedKernel, columns: Sequence[_Column], records: Noisy) -> tuple[MeanMeasured, ...]:
-    """Measure the means of the columns with the kernel's remaining budget, and return them with intervals.
+    """Measure the means of the columns with the kernel's remaining budget, and return them with 95 % intervals, in order.
+
+    A column gets a larger part of the budget the closer its values are together.
 
     Args:
-        kernel: The kernel.
-        columns: The columns.
-        records: The number of records.
+        kernel: The kernel, which is charged.
+        columns: The columns, at least one.
+        records: The number of records, with its noise.
     """
     rho, need = kernel.rho_left * _HEADROOM, np.array([1 / one.spread for one in columns])
     fine = kernel.over(Domain(tuple(one.cells for one in columns)))
@@ -356,6 +358,16 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
+        """Measure the means of numeric columns with the kernel's remaining budget, and return them in the domain's order.
+
+        The result is () without rows, without such columns, or if the number of records is not known. Nothing is
+        charged then.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel with the share for means.
+            final: The released tables and rows.
+        """
         return self._measure(plan, kernel, final, {one.name: _first(final, one.name) for one in plan.domain if one.is_number})
 
     def _measure_as_before(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
@@ -391,6 +403,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
 
     @override
     def sentences(self, plan: Asked, stated: tuple[MeanMeasured, ...], final: Final) -> list[str]:
+        """Return the sentences about each column's mean, in order, one text per column, unescaped."""
         return [sentence(plan.domain[one.column], one) for one in stated]
 
 
@@ -409,6 +422,10 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
     Near is within a tenth of the distance from the people's mean to the nearer bound of the column.
     It is decided for the whole 95 % interval of the people's mean.
+
+    Args:
+        column: The column of the domain.
+        one: Its measured mean.
     """
     low, high = float(column.edges[0]), float(column.edges[-1] - column.scale.whole)
     room = LIMIT * min(one.value - low, high - one.value)
@@ -418,7 +435,12 @@ def near(column: Attribute, one: MeanMeasured) -> bool | None:
 
 
 def sentence(column: Attribute, one: MeanMeasured) -> str:
-    """Return the means of a column in rows and people as sentences; the name is unescaped."""
+    """Return the means of a column in rows and people as sentences, with the 95 % interval; the name is unescaped.
+
+    Args:
+        column: The column of the domain.
+        one: Its measured mean.
+    """
     width, places = float(column.edges[-1] - column.edges[0]), digits(middles(column))
 
     def shown(number: float) -> str:

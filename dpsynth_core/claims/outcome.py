@@ -42,7 +42,7 @@ def expect(holds: object, otherwise: str) -> None:
 
 
 def near(a: float, b: float) -> bool:
-    """Return whether two numbers are equal up to rounding on another machine."""
+    """Return whether two numbers are equal up to rounding on another machine: relative difference 1e-9, absolute 1e-12."""
     return math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
 
 
@@ -52,7 +52,7 @@ def named(clique: Clique) -> str:
 
 
 def some(names: list[str], most: int = 3) -> str:
-    """Return the first `most` names, each cut at 60 characters, as a list in words; unescaped."""
+    """Return the first `most` names, each cut at 60 characters, as a list in words with the number of the others; unescaped."""
     return listed([name[:60] for name in names], most)
 
 

@@ -46,7 +46,7 @@ class LargestRange:
     Attributes:
         error: The error, unbiased.
         bound95: Its upper bound with 95 % confidence.
-        sigma: Its noise, in records.
+        sigma: Standard deviation of its noise, in records.
     """
 
     error: float
@@ -63,7 +63,7 @@ class RangeErrors:
         alone: Largest error among all people.
         within: Largest error within one cell of another column; None where the workload has these columns with no other.
         people: Number of records.
-        counted: Whether it was measured for this claim alone.
+        counted: Whether `people` was measured for this claim alone.
     """
 
     columns: tuple[str, ...]
@@ -81,9 +81,9 @@ def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDEN
 
     Args:
         error: The measured largest error, as a share of `total`.
-        sigma: Noise of the measurement, in records.
+        sigma: Standard deviation of the measurement's noise, in records.
         total: Number of records.
-        confidence: The probability.
+        confidence: The probability, a fraction.
     """
     share, fewest = floor_of(total, confidence)
     records = error * total.value + margin(sigma, total.sigma, 1, confidence + share)
@@ -91,7 +91,10 @@ def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDEN
 
 
 def columns_of(plan: Asked) -> Clique:
-    """Return the columns whose ranges are measured: those that the workload asks for, or else all its ordered columns."""
+    """Return the columns whose ranges are measured: those that the workload asks for, or else all its ordered columns.
+
+    They are in the domain's order unless the workload names them; () if no column has enough cells in an order.
+    """
     if plan.workload.ranges:
         return plan.workload.ranges
     asked = plan.workload.columns
@@ -122,6 +125,7 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the mechanism makes rows, so that a release can have this claim."""
         return mechanism.card.makes_rows
 
     @override
@@ -138,16 +142,31 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def check(self, plan: Asked) -> None:
+        """Check that some column of the workload has ranges if the plan sets a share aside for them.
+
+        Raises:
+            InputError: No column has an order, although the plan has a share for ranges.
+        """
         if self._has_share_alone(plan):
             problem = "no column of the workload has an order, so that there are no ranges"
             raise InputError("budget.ranges", problem, "leave it out, or ask for tables of numbers, dates or ordered categories")
 
     @override
     def needs(self, plan: Asked) -> list[Clique]:
+        """Return the single columns with ranges and their pairs with other columns, which the kernel must count; [] without a share."""
         return [*((name,) for name in columns_of(plan)), *pairs_of(plan)] if self.asked(plan) else []
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> RangeErrors | None:  # type: ignore[override]
+        """Measure the largest error of a range, alone and within groups, with the kernel's whole remaining budget.
+
+        The budget is divided equally. The result is None for a release without rows, and nothing is charged then.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel with the share for ranges.
+            final: The released rows and tables.
+        """
         if final.released.codes is None:
             return None
         counted, total = final.total is None, final.people(kernel)
@@ -193,6 +212,10 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:
+        """Return sentences with the largest errors and their bounds, unescaped.
+
+        If the claim was not measured because no column has ranges, a sentence says so; otherwise [].
+        """
         if stated is None:
             few = f"No column has {FEWEST_IN_ORDER} values in an order, so there are no ranges; their share of the budget was not spent."
             return [few] if self._has_share_alone(plan) else []

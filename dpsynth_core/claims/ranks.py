@@ -95,13 +95,13 @@ def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[
 
 
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
-    """Return the groups of tables to measure.
+    """Return the groups of tables to measure: by number of columns, ascending, then by column.
 
     The result is empty if single errors are precise enough, or groups would not be more precise.
 
     Args:
         unit: The unit of privacy.
-        rho: Budget for the errors of single tables.
+        rho: Budget for the errors of single tables, in rho.
         people: Released number of people.
         cliques: The tables.
     """
@@ -125,10 +125,10 @@ def _groups_of(cliques: tuple[Clique, ...]) -> tuple[tuple[Group, ...], tuple[Gr
 def measure(
     kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float
 ) -> dict[Group, float]:
-    """Measure, for each group, the L1 distance that most of its tables do not exceed, in records.
+    """Measure, for each group, the L1 distance that most of its tables do not exceed, in records, with noise.
 
     Args:
-        kernel: The kernel, which is charged.
+        kernel: The kernel, which is charged once for each group.
         answers: The published tables by clique, in records.
         chosen: The groups.
         sigma: Standard deviation of the noise of each distance, in records.

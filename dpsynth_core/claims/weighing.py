@@ -79,7 +79,7 @@ class Group:
         return *((one.name,) for one in self.singles), *self.tables
 
     def sizes(self, clique: Clique) -> tuple[int, ...]:
-        """Return the number of cells along each axis of a table."""
+        """Return the number of cells along each axis of a table, in the order of the group's columns."""
         return tuple(one.size for one in self.columns if one.name in clique)
 
 
@@ -102,11 +102,11 @@ class Counted:
         return self.codes[:, [one.name for one in self.group.columns].index(name)]
 
     def table(self, clique: Clique, weights: Floats) -> Floats:
-        """Return a weighted table: the sum of the units' weights in each cell.
+        """Return a weighted table: the sum of the units' weights in each cell, with one axis per column.
 
         Args:
             clique: The columns of the table.
-            weights: Weight of each row.
+            weights: Weight of each row, shape (rows,).
         """
         each = weights if self.owners is None else weights[self.owners]
         return tallied([self.cells(name) for name in clique], self.group.sizes(clique), each)
@@ -118,8 +118,8 @@ def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
     For two linked tables they are the households (in the order of `link.split_pairs`) and the members.
 
     Args:
-        plan: The plan.
-        codes: Codes of the rows.
+        plan: The plan, with a weight.
+        codes: Codes of the rows, shape (rows, attributes of the domain); for two linked tables, of the pairs.
     """
     return _counted(plan, *_apart(plan, codes))
 
@@ -197,10 +197,11 @@ def start(column: Attribute, inside: Mapping[str, Inside]) -> Floats:
 def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside], stated: Measured | None) -> Floats:
     """Return the calibrated weight of each row, or of each household of two linked tables, shape (rows,).
 
-    Rows are in the order of `counted`.
+    Rows are in the order of `counted`; weights are rounded to 6 digits after the point. They are made of
+    released values alone.
 
     Args:
-        plan: The plan.
+        plan: The plan, with a weight.
         codes: Codes of the rows.
         inside: Measured histograms by column.
         stated: The measured weighted tables; None leaves the weights uncalibrated.
@@ -318,7 +319,7 @@ def measure(
     All of the kernel's remaining rho is spent, the same amount on each table.
 
     Args:
-        plan: The plan.
+        plan: The plan, with a weight.
         kernel: The kernel over the records.
         codes: Codes of the rows.
         inside: Measured histograms by column.
@@ -409,13 +410,13 @@ def _padded(table: Floats, sizes: Sequence[int]) -> Floats:
 
 
 def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
-    """Return the weighted tables of a group as shares that add up to 1.
+    """Return the weighted tables of a group by clique, as shares that add up to 1.
 
     If every weight is 0, all rows count alike.
 
     Args:
         of: The group with its codes.
-        weights: Weight of each row.
+        weights: Weight of each row, shape (rows,).
     """
     even = weights if weights.any() else np.ones_like(weights)
     tables = {clique: of.table(clique, even) for clique in of.group.cliques}
@@ -423,7 +424,13 @@ def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
 
 
 def sentences(plan: Asked, stated: Weighted, final: Final) -> list[str]:
-    """Return the sentences that state the claim about weighted tables."""
+    """Return the sentences that state the claim about weighted tables, unescaped.
+
+    Args:
+        plan: The plan, with a weight.
+        stated: The measured tables and errors.
+        final: The final parts of the release, with rows.
+    """
     column, step = plan.domain[plan.weight.column], stated.step * plan.records_each
     names = ("people",) if stated.members is None else ("households", "members")
     said = [

@@ -39,10 +39,17 @@ class WeightsMeasured(Claim[Weighted]):
 
     @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the spec names a weight and the mechanism makes rows."""
         return document.get("weight") is not None and mechanism.card.makes_rows
 
     @override
     def check(self, plan: Asked) -> None:
+        """Check that a plan with a weight has a share for it, and that column, tables and public totals fit the domain.
+
+        Raises:
+            InputError: They do not.
+            CapacityError: The weighted tables have too many cells.
+        """
         if (weight := plan.weight) is None:
             return
         if not self.asked(plan):
@@ -55,6 +62,13 @@ class WeightsMeasured(Claim[Weighted]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Weighted | None:  # type: ignore[override]
+        """Measure weighted tables and their errors with the kernel's whole remaining budget; None if there are no rows.
+
+        Args:
+            plan: The plan, with a weight.
+            kernel: The kernel with the share for weighted tables.
+            final: The released tables and rows.
+        """
         codes = final.released.codes
         if codes is None:
             return None
@@ -102,6 +116,7 @@ class WeightsMeasured(Claim[Weighted]):
 
     @override
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
+        """Return the sentences that state the claim, unescaped; [] if it was not measured."""
         if stated is None:
             return []
         from dpsynth_core.claims import weighing  # loaded where a column is the weight

@@ -20,7 +20,7 @@ class Condition:
     """A condition on people: for each named column, the cells in which they must be.
 
     Attributes:
-        cells: Columns with the codes of their cells, ascending; empty for everybody.
+        cells: Columns with the codes (from 0) of their cells, ascending; empty for everybody.
     """
 
     cells: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -45,7 +45,7 @@ class Condition:
         return meant
 
     def sentence(self, domain: Domain) -> str:
-        """Return words such as: sex “female” and age “0 to 17”; names and labels are unescaped."""
+        """Return words such as: sex “female” and age “0 to 17”; names and labels are unescaped. It is "" for everybody."""
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
@@ -102,8 +102,14 @@ def check_open(of: Condition, group: Condition, field: str) -> None:
 def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Condition:
     """Return the people that a criterion is about: everybody, unless it has an entry "among".
 
+    Args:
+        entries: The criterion's JSON.
+        domain: The domain.
+        field: Place of the criterion in the spec, for errors.
+
     Raises:
-        InputError: As in `read_condition`.
+        InputError: A column or value is not in the domain, is still to be learnt, or all values of
+            a column are named.
     """
     return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
 
@@ -128,6 +134,11 @@ def known_column(name: object, domain: Domain, field: str, remedy: str) -> str:
 
 def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:
     """Check that the values of these columns are not still to be learnt.
+
+    Args:
+        columns: Names of columns.
+        domain: The domain.
+        field: Name of the entry in errors.
 
     Raises:
         InputError: The values of a column are.

@@ -43,18 +43,22 @@ class Criteria(Claim[Outcomes]):
 
     @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the spec has a criterion that the kernel decides, so that a share is set aside; False without criteria."""
         return not all(_need_models(document))
 
     @override
     def requires(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the name of the claim about models if models decide some criterion; otherwise ()."""
         return (MODELS.name,) if any(_need_models(document)) else ()
 
     @override
     def asked(self, plan: Asked) -> bool:
+        """Return whether the plan has criteria."""
         return bool(plan.criteria)
 
     @override
     def needs(self, plan: Asked) -> list[Clique]:
+        """Return the cliques that the kernel must count for the criteria, in their order; a clique may occur twice."""
         return [clique for criterion in plan.criteria for clique in criterion.needs(plan.workload)]
 
     @override
@@ -64,13 +68,23 @@ class Criteria(Claim[Outcomes]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Outcomes:
+        """Measure each criterion of the plan with an equal part of the kernel's remaining budget, and return them in order.
+
+        Criteria about models follow from the models that were measured before. Criteria that a repeated run did
+        not reach are returned as not measured.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel with the criteria's share.
+            final: The released tables and rows, and the claims before this one.
+        """
         from dpsynth_core.claims.criteria import deciding  # loaded where a plan has criteria
 
         return deciding.measure(plan, kernel, final, final.stated.get(MODELS.name, ()))
 
     @override
     def lacks(self, plan: Asked, stated: Outcomes) -> str:
-        """Return a sentence that warns how many criteria were not measured; "" if all were."""
+        """Return sentences that warn how many criteria were not measured; "" if all were."""
         missing = sum(one.outcome == UNMEASURED for one in stated)
         if not missing:
             return ""
@@ -165,10 +179,12 @@ class Criteria(Claim[Outcomes]):
 
     @override
     def heading(self, stated: Outcomes) -> str:
+        """Return the title with the number of criteria of each outcome, such as "...: 2 met, 1 undecided"."""
         return f"{self.title}: {counted(stated)}"
 
     @override
     def sentences(self, plan: Asked, stated: Outcomes, final: Final) -> list[str]:
+        """Return a sentence for each criterion, in order, with its outcome and result, unescaped; [] without criteria."""
         if not stated:
             return []
         from dpsynth_core.claims.criteria import deciding  # loaded where a plan has criteria

@@ -66,8 +66,8 @@ class Field:
         name: Name of the entry.
         label: Label for people.
         holds: Kind of its content.
-        usual: Default in a new criterion, or None.
-        least: Smallest share of people.
+        usual: Default in a new criterion (shares as fractions), or None.
+        least: Smallest share of people, as a fraction.
         most: Largest number of columns, where there may be several.
     """
 
@@ -94,8 +94,8 @@ class Published:
 
     Attributes:
         workload: The workload.
-        tables: Returns the marginals of these cliques that are available, as fractions.
-        people: Number of people with its noise.
+        tables: Returns the marginals of these cliques that are available, by clique, as fractions.
+        people: Number of records with its noise.
     """
 
     workload: Workload
@@ -103,7 +103,7 @@ class Published:
     people: Noisy
 
     def table(self, clique: Clique) -> NDArray[np.float64] | None:
-        """Return a marginal as fractions, or None if it is not available."""
+        """Return a marginal as fractions, one axis per column; None if it is not available."""
         return self.tables([clique]).get(clique)
 
 
@@ -160,6 +160,12 @@ class Criterion:
     def common(cls, entries: Entries, field: str) -> tuple[Importance, str]:
         """Return the importance and the name that a criterion's JSON states, after a check of the entries' names.
 
+        Without them they are `MUST` and "".
+
+        Args:
+            entries: The JSON object.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
         Raises:
             InputError: Importance or name is not valid, or the kind does not have an entry.
         """
@@ -175,7 +181,7 @@ class Criterion:
         return importance, name
 
     def linked(self, link: Link, domain: Domain, field: str) -> Self:  # noqa: ARG002
-        """Return the criterion for two linked tables.
+        """Return the criterion for two linked tables; by default itself.
 
         Args:
             link: The link of the tables.
@@ -200,26 +206,30 @@ class Criterion:
         return ()
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return by how much the upper bound is expected to exceed the measured error.
+        """Return by how much the upper bound is expected to exceed the measured error, before the run.
 
         Args:
             unit: The unit of privacy.
-            rho: The criterion's part of the budget.
+            rho: The criterion's part of the budget, in rho.
             workload: The workload.
             people: A public or declared number of people.
 
         Returns:
-            The margin in the unit of the limit; infinite if such a measurement could tell nothing.
+            The margin in the unit of the limit (shares as fractions); infinite if such a measurement could tell
+            nothing.
         """
         raise NotImplementedError
 
     def amount(self, error: float) -> str:
-        """Return an error or a limit in words, with its unit."""
+        """Return an error or a limit in words, with its unit: shares in per cent, from 0 to 100.
+
+        Args:
+            error: The error or limit; a share as a fraction.
+        """
         return f"{percent(possible(error)) if self.is_share else f'{error:.3g}'} {self.unit_of_error}"
 
     def requirement(self) -> str:
-        """Return the requirement in words, such as "within 5% of the people", to follow `sentence`.
-        """
+        """Return the requirement in words, such as "within 5% of the people", to follow `sentence`."""
         return f"within {self.amount(self.limit)}"
 
     def finding(self, interval: Interval) -> str:
@@ -237,7 +247,7 @@ class Criterion:
         return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
     def uncertainty(self, margin: float) -> str:
-        """Return an expected uncertainty (`margin`) in words, with its unit."""
+        """Return an expected uncertainty (the result of `margin`) in words, with its unit."""
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
@@ -270,6 +280,7 @@ class MeasuredCriterion(Criterion):
 
     @override
     def needs(self, workload: Workload) -> Sequence[Clique]:
+        """Return the one marginal that decides the criterion."""
         return (self.clique(workload.domain),)
 
     def hopeless(self, margin: float) -> bool:
@@ -283,15 +294,19 @@ class MeasuredCriterion(Criterion):
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 
     def answers(self, workload: Workload) -> int:  # noqa: ARG002
-        """Return the number of kernel answers that `measure` takes, the same for every outcome."""
+        """Return the number of kernel answers that `measure` takes, the same for every outcome; 1 by default."""
         return 1
 
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
         """Measure the error of what is published with the kernel's whole remaining budget.
 
+        Args:
+            kernel: The kernel, which is charged.
+            published: The published tables and the number of records.
+
         Returns:
-            The error with its bounds, in the unit of the limit; `UNKNOWN` if the release does not
-            determine what the criterion is about.
+            The error with its bounds of 95 % confidence each, in the unit of the limit; `UNKNOWN` if the release
+            does not determine what the criterion is about.
         """
         raise NotImplementedError
 

@@ -41,7 +41,7 @@ class Decided:
         return NOT_MET if self.interval.at_least > self.criterion.limit else UNDECIDED
 
     def is_must(self, *outcomes: str) -> bool:
-        """Return whether the criterion has importance `MUST` and one of these outcomes."""
+        """Return whether the criterion has importance `MUST` and one of these outcomes, such as NOT_MET."""
         return self.criterion.importance == MUST and self.outcome in outcomes
 
     @property
@@ -59,6 +59,6 @@ Outcomes = tuple[Decided, ...]
 
 
 def counted(decided: Sequence[Decided]) -> str:
-    """Return the number of criteria with each outcome as text, such as "2 met, 1 undecided"."""
+    """Return the number of criteria with each outcome as text, such as "2 met, 1 undecided"; "" for no criteria."""
     outcomes = Counter(one.outcome for one in decided)
     return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Usefulness]) -> Outcomes:
-    """Measure the criteria of a plan, in order, with the kernel's budget.
+    """Measure the criteria of a plan, in order, with the kernel's whole remaining budget, in equal parts.
 
     Criteria that a repeated run did not reach stay unmeasured.
 
@@ -30,7 +30,7 @@ def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Us
         plan: The plan.
         kernel: The kernel.
         final: The final parts of the release.
-        useful: The measured models, which decide the criteria on models.
+        useful: The measured models, which decide the criteria on models; () if no models were measured.
     """
     asking, decided = measured(plan.criteria), list[Decided]()
     with suppress(AnswersEnd):  # what was decided until then stays
@@ -81,6 +81,10 @@ def has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
     Answers after those for models or the certificate are compared with what the decided criteria
     and part of the next need. Without models and certificate the result is always False.
+
+    Args:
+        received: The release.
+        possible: The possible places of the criteria's answers (`places`).
     """
     plan, operations = received.plan, [answer.operation for answer in received.answers]
     last = "measure_right" if plan.targets else "measure_largest_error"  # the first of these, for a criterion may ask for it too
@@ -103,7 +107,7 @@ def line(one: Decided, domain: Domain) -> str:
 
 
 def found(one: Decided) -> str:
-    """Return the measured result of a criterion in words, or the reason for a missing result."""
+    """Return the measured result of a criterion in words with its 95 % bounds, or the reason for a missing result."""
     if one.interval is None:
         return "The run ended before it was measured, or what was measured of it is left out."
     if not math.isfinite(one.interval.at_most):

@@ -49,9 +49,9 @@ class ModelCriterion(Criterion):
         found: Words of the finding.
         column: The predicted column.
         model: Name of the model.
-        tolerance: Allowed distance of a guessed number; None if the plan states it or no number is
-            guessed.
-        least: Required share, the first entry of the form.
+        tolerance: Allowed distance of a guessed number, in the column's unit; None if the plan states it or
+            no number is guessed.
+        least: Required share (a fraction), the first entry of the form.
     """
 
     lowest: ClassVar[float]
@@ -66,6 +66,16 @@ class ModelCriterion(Criterion):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states; without "model" it is about gradient boosting.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: The share, column, model or tolerance is missing or cannot be used.
+        """
         share = cls.form[0].name
         least: Any = entries.get(share)
         if not is_number(least) or not cls.lowest < least < 1:
@@ -81,6 +91,7 @@ class ModelCriterion(Criterion):
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words "guesses of COLUMN by MODEL that is trained on the rows", with the tolerance if there is one; unescaped."""
         near = "" if self.tolerance is None else f", to within {self.tolerance:g},"
         return f"guesses of {self.column}{near} by {self.model} that is trained on the rows"
 
@@ -103,19 +114,25 @@ class ModelCriterion(Criterion):
         return normal(CONFIDENCE) * self.noise * unit.query_l1 * math.sqrt(PER_COLUMN / (2 * rho)) / people
 
     def share(self, error: float) -> str:
-        """Return as text, in per cent, the share or gain that people read for an error."""
+        """Return as text, in per cent, the share or gain that people read for an error (a fraction)."""
         raise NotImplementedError
 
     @override
     def amount(self, error: float) -> str:
+        """Return the share of right guesses (or the gain) for an error or a limit, in per cent, with its unit."""
         return f"{self.share(error)} {self.unit_of_error}"
 
     @override
     def requirement(self) -> str:
+        """Return the requirement in words: "right for at least ..."."""
         return f"right for at least {self.amount(self.limit)}"
 
     @override
     def finding(self, interval: Interval) -> str:
+        """Return a sentence with the measured share and its bounds of 95 % confidence each.
+
+        If the bounds leave every share possible, the sentence says that the group is too small.
+        """
         if interval.at_most >= 1 and interval.at_least <= self.lowest:
             return TOO_SMALL
         value, least, most = map(self.share, (interval.error, interval.at_most, interval.at_least))
@@ -123,10 +140,16 @@ class ModelCriterion(Criterion):
 
     @override
     def uncertainty(self, margin: float) -> str:
+        """Return an expected uncertainty in words, in per cent of the people."""
         return f"{percent(possible(margin))} of the people"
 
     @override
     def rule(self, margin: float) -> str:
+        """Return a sentence: which measured shares are met, not met or undecided, given the noise.
+
+        Args:
+            margin: The result of `margin`, a fraction.
+        """
         low, high = (self.amount(self.limit + sign * margin) for sign in (1, -1))
         return f"Measured {high} or more, it is met; less than {low}, not met; in between it stays undecided."
 
@@ -149,14 +172,23 @@ class ModelRight(ModelCriterion):
     @property
     @override
     def limit(self) -> float:
+        """The largest share of people about whom the model may be wrong, a fraction."""
         return round(1 - self.least, 12)
 
     @override
     def share(self, error: float) -> str:
+        """Return the share of people about whom the model is right, in per cent as text, for an error."""
         return percent(possible(1 - error))
 
     @override
     def stated(self, guesses: Guesses) -> Interval:
+        """Return the share about whom the model is wrong, with its bounds of 95 % confidence each, as fractions.
+
+        It is `UNKNOWN` if the number of people is mostly noise.
+
+        Args:
+            guesses: The measured counts.
+        """
         low, high = fraction(guesses.right, guesses.people, normal(CONFIDENCE))
         value = guesses.right.value / guesses.people.value
         return Interval(*(1 - possible(share) for share in (value, high, low))) if math.isfinite(low) else UNKNOWN
@@ -184,14 +216,23 @@ class ModelGain(ModelCriterion):
     @property
     @override
     def limit(self) -> float:
+        """The required gain with the other sign, a fraction; errors are the measured gain with the other sign."""
         return -self.least
 
     @override
     def share(self, error: float) -> str:
+        """Return the gain over the constant guess, in per cent with its sign as text, for an error."""
         return f"{possible(-error, -1.0):+.1%}"
 
     @override
     def stated(self, guesses: Guesses) -> Interval:
+        """Return the gain with the other sign, and its bounds of 95 % confidence each, as fractions.
+
+        If the number of people is mostly noise, the bounds are -1 and infinity, and the error is NaN.
+
+        Args:
+            guesses: The measured counts.
+        """
         more = guesses.right.value - guesses.guess.value
         deviation = math.hypot(guesses.right.sigma, guesses.guess.sigma)
         low, high = fraction(Noisy(more, deviation), guesses.people, normal(CONFIDENCE))

@@ -33,7 +33,7 @@ class RangesWithin(MeasuredCriterion):
 
     Attributes:
         column: A column of numbers, dates or ordered categories.
-        limit: Largest error, as a share of people.
+        limit: Largest error, as a share of people, a fraction.
     """
 
     kind: ClassVar[str] = "ranges"
@@ -47,6 +47,17 @@ class RangesWithin(MeasuredCriterion):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: The column is missing, unknown or has too few cells in an order, or the limit is not above
+                0 and below 1.
+        """
         common, name = cls.common(entries, field), entries.get("column")
         remedy = "name a column of numbers, of dates or of categories in an order"
         if name is None:
@@ -58,14 +69,22 @@ class RangesWithin(MeasuredCriterion):
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words "the share of people in every range of COLUMN", unescaped."""
         return f"the share of people in every range of {self.column}"
 
     @override
     def clique(self, domain: Domain) -> Clique:
+        """Return the clique of the column alone."""
         return (self.column,)
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure the largest error of a range with the kernel's whole remaining budget.
+
+        Returns:
+            The error, a share of people, with its bounds of 95 % confidence each; `UNKNOWN` if the column is not
+            published.
+        """
         clique = self.clique(kernel.domain)
         shares = published.table(clique)
         records = np.zeros(kernel.domain.sizes(clique)) if shares is None else shares * published.people.value
@@ -75,5 +94,13 @@ class RangesWithin(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """Return by how much the upper bound is expected to exceed the measured error, as a share of people.
+
+        Args:
+            unit: The unit of privacy.
+            rho: The criterion's part of the budget, in rho.
+            workload: The workload; not used.
+            people: A public or declared number of people.
+        """
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return normal(sure) * sigma_for(rho, unit.query_l1) / people

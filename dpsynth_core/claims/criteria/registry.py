@@ -47,7 +47,7 @@ KINDS: OnDemand[type[AnyCriterion]] = OnDemand(_MEASURED | _OF_MODELS)
 
 
 def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, link: Link | None = None) -> tuple[AnyCriterion, ...]:
-    """Return the criteria of a spec, in order.
+    """Return the criteria of a spec, in order; () for an empty list.
 
     Args:
         listed: The JSON of each criterion.
@@ -56,7 +56,8 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
         link: The link of two tables whose pairs the workload is over; None for one table.
 
     Raises:
-        InputError: An entry is not valid; the error names its place, such as "criteria.0.limit".
+        InputError: An entry is not valid, or there are more than `MOST`; the error names its place (from 0),
+            such as "criteria.0.limit".
         CapacityError: The criteria need tables that are too large.
     """
     if len(listed) > MOST:
@@ -121,7 +122,7 @@ def tables_alone(criteria: Sequence[Criterion], workload: Workload) -> dict[Cliq
     """Return the tables that the kernel must count for criteria but not for the workload.
 
     Returns:
-        The number of cells of each table.
+        The number of cells of each table, by clique; {} if the workload's tables suffice.
     """
     asked = set(workload.cliques)
     return {clique: workload.domain.cells(clique) for one in criteria for clique in one.needs(workload) if clique not in asked}
@@ -147,7 +148,7 @@ def measured(criteria: Iterable[AnyCriterion]) -> list[MeasuredCriterion]:
 
 
 def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
-    """Return the criteria on models by their places in a spec, such as "criteria.0"."""
+    """Return the criteria on models by their places in a spec (from 0), such as "criteria.0"; {} without such criteria."""
     return {f"criteria.{number}": one for number, one in enumerate(criteria) if by_models(one)}
 
 
@@ -160,6 +161,14 @@ def decide(kernel: SealedKernel, criteria: Sequence[MeasuredCriterion], publishe
     """Measure each criterion with an equal part of the kernel's remaining budget, in order.
 
     Each is yielded with its interval at once, before the next one is measured.
+
+    Args:
+        kernel: The kernel, which is charged.
+        criteria: The criteria, at least one.
+        published: The published tables and the number of records.
+
+    Raises:
+        AnswersEnd: The kernel repeats an interrupted run, which ended before an answer.
     """
     rho = kernel.rho_left / len(criteria)
     for criterion in criteria:

@@ -53,7 +53,7 @@ class Statistic(MeasuredCriterion):
 
     Attributes:
         groups: One group, or two whose difference counts; a group without condition is all people.
-        limit: Largest error of the release.
+        limit: Largest error of the release: a fraction for a share, in the column's unit for a mean.
         link: The link of two tables; None for one table.
     """
 
@@ -79,9 +79,14 @@ class Statistic(MeasuredCriterion):
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
         """Return the criterion for two linked tables.
 
+        Args:
+            link: The link of the tables.
+            domain: The domain of the pairs.
+            field: Place of the criterion in the spec, for errors.
+
         Raises:
-            InputError: The criterion is about members, and decides nothing if all are counted: see
-                `check_open`.
+            InputError: The criterion is about members, and no member can be in a group, or the group decides the
+                share by itself.
         """
         one = replace(self, link=link)
         if one.who == "members":
@@ -89,7 +94,12 @@ class Statistic(MeasuredCriterion):
         return one
 
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
-        """Return the groups as conditions on one member, without the cells of absent members.
+        """Return the groups, in order, as conditions on one member, without the cells of absent members.
+
+        Args:
+            link: The link of the tables.
+            domain: The domain of the pairs.
+            field: Place of the criterion in the spec, for errors.
 
         Raises:
             InputError: No member can be in a group.
@@ -110,6 +120,7 @@ class Statistic(MeasuredCriterion):
 
     @override
     def clique(self, domain: Domain) -> Clique:
+        """Return the columns that the criterion names, in the order of the domain; with the number of members if it is about members."""
         return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
 
     def _times(self, domain: Domain, clique: Clique) -> NDArray[np.int64]:
@@ -126,10 +137,17 @@ class Statistic(MeasuredCriterion):
 
     @override
     def answers(self, workload: Workload) -> int:
+        """Return the number of kernel answers that `measure` takes: one per group, and one more to count its people if needed."""
         return sum(2 if self._partial(workload.domain, group) else 1 for group in self.groups)
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure the error of the release's number with the kernel's whole remaining budget, in equal parts for the groups.
+
+        Returns:
+            The absolute error, in the unit of the limit, with its bounds of 95 % confidence each; `UNKNOWN` if the
+            release has no rows of a group or does not publish the table.
+        """
         clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
         counts_as, shares, times = self._counts_as(kernel.domain, clique), published.table(clique), self._times(kernel.domain, clique)
         known, parts = shares is not None, list[Ratio]()
@@ -146,6 +164,14 @@ class Statistic(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """Return by how much the upper bound is expected to exceed the measured error, in the unit of the limit.
+
+        Args:
+            unit: The unit of privacy.
+            rho: The criterion's part of the budget, in rho.
+            workload: The workload, with the domain.
+            people: A public or declared number of people.
+        """
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
         most = 1.0 if self.link is None or self.who != "members" else int(self.link.times.max()) / _USUAL_MEMBERS
@@ -162,7 +188,11 @@ class Statistic(MeasuredCriterion):
 
 @dataclass(frozen=True)
 class Share(Statistic):
-    """The share of people in the cells `of`, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}."""
+    """The share of people in the cells `of`, e.g. {"kind": "share", "of": {"sick": "yes"}, "among": {"sex": "f"}, "tolerance": 0.02}.
+
+    Attributes:
+        of: The condition whose share counts.
+    """
 
     kind: ClassVar[str] = "share"
     title: ClassVar[str] = "A share of people"
@@ -177,6 +207,17 @@ class Share(Statistic):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: A condition is missing or not valid, the groups decide the share by themselves or are the
+                same, or the tolerance is not above 0 and below 1.
+        """
         importance, name = cls.common(entries, field)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
         groups = _groups(entries, workload.domain, field)
@@ -187,10 +228,16 @@ class Share(Statistic):
     @property
     @override
     def unit_of_error(self) -> str:
+        """The words that follow an error in per cent: "of the people", or of households, members or pairs."""
         return f"of the {self.who}"
 
     @override
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
+        """Return the groups, in order, as conditions on one member, without the cells of absent members.
+
+        Raises:
+            InputError: No member can be in a group or have the values, or the group decides the share by itself.
+        """
         groups, of = super().check_members(link, domain, field), _of_somebody(self.of, link, domain, f"{field}.of")
         for group in groups:
             check_open(of, group, f"{field}.of")
@@ -198,6 +245,7 @@ class Share(Statistic):
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words "the share of people with ...", with the groups; names and values are unescaped."""
         return _compared(f"the share of {self.who} with {self.of.sentence(domain)}", self.groups, domain)
 
     def _columns(self) -> tuple[str, ...]:
@@ -227,6 +275,17 @@ class Mean(Statistic):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: The column is not one of numbers, a group is not valid, both groups are the same, or the
+                tolerance is not above 0.
+        """
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         return cls(importance, name, _groups(entries, workload.domain, field), positive(entries, "tolerance", field), column)
@@ -234,10 +293,12 @@ class Mean(Statistic):
     @property
     @override
     def unit_of_error(self) -> str:
+        """The words that follow an error: "in units of" the column, unescaped."""
         return f"in units of “{self.column}”"
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words "the mean of COLUMN", with the groups; names and values are unescaped."""
         counted = "" if one_value_each(domain[self.column]) else " (by the middles of its bins)"
         return _compared(f"the mean of {self.column}{counted}", self.groups, domain)
 
@@ -309,16 +370,16 @@ def _measured(
 
 
 def measured_sum(kernel: SealedKernel, clique: Clique, parts: Floats, rho: float) -> tuple[Noisy, float]:
-    """Measure, for rho, the sum over all people of the number of their cell.
+    """Measure, for rho, the sum over all records of the number of their cell, and charge it.
 
     Args:
         kernel: The kernel.
         clique: The columns of the table.
-        parts: The number of each cell.
-        rho: Budget of the sum.
+        parts: The number of each cell, with one axis per column.
+        rho: Budget of the sum, in rho.
 
     Returns:
-        The noisy sum in units of the largest absolute number, and that unit.
+        The noisy sum in units of the largest absolute number, and that unit (1 if all numbers are 0).
     """
     scale = float(np.abs(parts).max()) or 1.0
     weights = parts / scale

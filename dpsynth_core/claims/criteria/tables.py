@@ -41,7 +41,7 @@ class TablesWithin(MeasuredCriterion):
 
     Attributes:
         tables: Tables of the workload, () for all.
-        limit: Largest share of people in a wrong cell of each table.
+        limit: Largest share of people in a wrong cell of each table, a fraction.
     """
 
     kind: ClassVar[str] = "tables"
@@ -55,11 +55,22 @@ class TablesWithin(MeasuredCriterion):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states; without "tables" it is about every table of the workload.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: A table is not one of the workload or listed twice, or the limit is not above 0 and below 1.
+        """
         common, tables = cls.common(entries, field), _tables(entries.get("tables"), workload, f"{field}.tables")
         return cls(*common, tables, positive(entries, "limit", field, 1.0))
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words that name the tables (four at most), unescaped."""
         if not self.tables:
             return "every table of the workload"
         named = "; ".join(" × ".join(clique) for clique in self.tables[:_NAMED])
@@ -68,15 +79,30 @@ class TablesWithin(MeasuredCriterion):
 
     @override
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
+        """Return the tables of the criterion; all of the workload if it names no table."""
         return self.tables or workload.cliques
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure the largest error of the tables with the kernel's whole remaining budget.
+
+        Returns:
+            The error, a share of people in a wrong cell, with its bounds of 95 % confidence each; `UNKNOWN` if a
+            table is not published.
+        """
         cliques = self.needs(published.workload)
         return _measured(kernel, kernel, cliques, published.tables(cliques), published.people, published.people.value)
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """Return by how much the upper bound is expected to exceed the measured error, as a share of people.
+
+        Args:
+            unit: The unit of privacy.
+            rho: The criterion's part of the budget, in rho.
+            workload: The workload.
+            people: A public or declared number of people.
+        """
         sure = CONFIDENCE if unit.total_is_public else (1 + CONFIDENCE) / 2
         return normal(sure) * distance_sigma(unit, rho, len(self.needs(workload))) / (2 * people)
 
@@ -87,7 +113,7 @@ class SubgroupWithin(MeasuredCriterion):
 
     Attributes:
         where: The group.
-        limit: Largest share of its people in a wrong cell of each table.
+        limit: Largest share of its people in a wrong cell of each table, a fraction.
     """
 
     kind: ClassVar[str] = "subgroup"
@@ -101,11 +127,22 @@ class SubgroupWithin(MeasuredCriterion):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Place of the criterion in the spec, with which the fields of errors begin.
+
+        Raises:
+            InputError: The group is missing or not valid, or the limit is not above 0 and below 1.
+        """
         common, where = cls.common(entries, field), read_condition(entries.get("where"), workload.domain, f"{field}.where")
         return cls(*common, where, positive(entries, "limit", field, 1.0))
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the words "every table of the workload among people with ...", unescaped."""
         return f"every table of the workload among people with {self.where.sentence(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
@@ -115,10 +152,17 @@ class SubgroupWithin(MeasuredCriterion):
 
     @override
     def answers(self, workload: Workload) -> int:
+        """Return 2: the number of people in the group, then the errors."""
         return 2
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure the largest error of a table within the group with the kernel's whole remaining budget.
+
+        Returns:
+            The error, a share of the group's people in a wrong cell, with its bounds of 95 % confidence each;
+            `UNKNOWN` if a table is not published for the group.
+        """
         cliques, domain = published.workload.cliques, kernel.domain
         people_sigma = sigma_for(kernel.rho_left * _people_share(len(cliques)), kernel.unit.sum_l2(0.0, 1.0))
         over = domain.clique(self.where.columns)
@@ -128,6 +172,14 @@ class SubgroupWithin(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """Return by how much the upper bound is expected to exceed the measured error, as a share of the group's people.
+
+        Args:
+            unit: The unit of privacy.
+            rho: The criterion's part of the budget, in rho.
+            workload: The workload.
+            people: A public or declared number of people in the group.
+        """
         counting = _people_share(len(workload.cliques))
         people_sigma = sigma_for(counting * rho, unit.sum_l2(0.0, 1.0))
         deviation = math.hypot(distance_sigma(unit, (1 - counting) * rho, len(workload.cliques)), people_sigma)

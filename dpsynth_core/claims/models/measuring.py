@@ -72,13 +72,14 @@ def measure(
 ) -> tuple[Usefulness, ...]:
     """Train models on synthetic rows, and measure how often they are right about the people.
 
-    The measurement spends the kernel's remaining budget.
+    The measurement spends the kernel's remaining budget. The result has two entries per target (boosting,
+    then the linear model), in the order of the targets.
 
     Args:
         kernel: The kernel.
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain).
-        targets: The columns to predict.
+        targets: The columns to predict, at least one.
         total: Number of records as released.
     """
     predictors, known = list[Predictor](), list[Trained]()
@@ -91,12 +92,12 @@ def measure(
 
 
 def state(trained: Sequence[Trained], noisy: NDArray[np.float64], sigma: float, total: Total) -> tuple[Usefulness, ...]:
-    """Return the usefulness that follows from noisy counts.
+    """Return the usefulness that follows from noisy counts: one entry for each model of each column, in order.
 
     Args:
         trained: The models of each column.
-        noisy: For each column, the counts for its models and for the constant guess, flat.
-        sigma: Standard deviation of the noise of each count.
+        noisy: For each column, the counts for its models and for the constant guess, in records, flat.
+        sigma: Standard deviation of the noise of each count, in records, before rounding.
         total: Number of records as released.
     """
     stated = []
@@ -137,13 +138,13 @@ def guesses(usefulness: Sequence[Usefulness]) -> dict[tuple[str, str], Guesses]:
 
 
 def share(count: float, sigma: float, total: Total) -> Share:
-    """Return a noisy count as a share of the people, with its two-sided 95 % interval.
+    """Return a noisy count as a share of the people, with its two-sided 95 % interval, all cut to 0 to 1.
 
     Noise is normal noise rounded to whole numbers, which enlarges its variance.
 
     Args:
         count: The noisy count, in records.
-        sigma: Standard deviation of the noise before rounding.
+        sigma: Standard deviation of the noise before rounding, in records.
         total: Number of records.
     """
     noisy, people = Noisy(count, math.sqrt(sigma**2 + ROUNDING)), Noisy(total.value, total.sigma)
@@ -178,7 +179,13 @@ def again(received: Received, stated: Sequence[Usefulness], answer: Any) -> tupl
 
 
 def sentences(plan: Asked, stated: Sequence[Usefulness], final: Final) -> list[str]:
-    """Return the sentences that state the claim, one for each column."""
+    """Return the sentences that state the claim, one text for each column in order, unescaped; [] without models.
+
+    Args:
+        plan: The plan of the release.
+        stated: The usefulness of each model.
+        final: The released tables and rows.
+    """
     targets = {target.column: target for target in plan.targets}
     by_column = groupby(stated, key=lambda one: one.column)
     return [_sentence(list(of_one), targets.get(column), final.released) for column, of_one in by_column]
@@ -200,7 +207,11 @@ def _sentence(models: Sequence[Usefulness], target: Target | None, released: Evi
 
 
 def verdict(models: Sequence[Usefulness]) -> str:
-    """Return a sentence: which of the two models of a column are shown to be better than the best constant guess."""
+    """Return a sentence: which of the two models of a column are shown to be better than the best constant guess.
+
+    Args:
+        models: The two models of one column.
+    """
     better = [one.model for one in models if one.better]
     if len(better) == len(models):
         return "Both are right more often than that guess."

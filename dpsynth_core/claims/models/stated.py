@@ -31,24 +31,24 @@ class Share:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """The share of right predictions of a model of one column, among `total` people.
+    """The share of right predictions of a model of one column, among `total` people. Shares are fractions.
 
     Attributes:
         column: The predicted column.
         model: Name of the model.
-        tolerance: Allowed distance of a guessed number, None where a value is guessed.
-        accuracy: Share of the model.
+        tolerance: Allowed distance of a guessed number, in the column's unit; None where a value is guessed.
+        accuracy: Share of people about whom the model is right.
         low95: Lower end of its 95 % interval.
         high95: Upper end.
-        majority: Share of the best constant guess.
+        majority: Share of people about whom the best constant guess is right.
         majority_low95: Lower end of its 95 % interval.
         majority_high95: Upper end.
-        majority_guess: The best constant guess.
+        majority_guess: The best constant guess, as text.
         right: Measured number of records that the model is right about; noise can take it below 0 or above the total.
         majority_right: The same for the guess.
-        sigma: Noise of each count, in records.
+        sigma: Standard deviation of the noise of each count, in records.
         total: Number of records.
-        model_sha256: SHA-256 of the model.
+        model_sha256: SHA-256 of the model, in hexadecimal digits.
     """
 
     column: str

@@ -55,10 +55,10 @@ class Target:
         return self.attribute.name
 
     def least_and_most(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the smallest and the largest guess that is right about each cell, each of shape (size,).
+        """Return the smallest and the largest guess that is right about each cell, each of shape (size,), in the column's unit.
 
         The smallest exceeds the largest if no guess is right: in bins wider than twice the
-        tolerance, and for missing and other values.
+        tolerance, and for missing and other values. The target must have a tolerance.
         """
         assert self.tolerance is not None
         first, last = ends(self.attribute)
@@ -68,7 +68,7 @@ class Target:
     def leave_room(self) -> NDArray[np.bool_]:
         """Return a mask of the cells about which more than one guess is right, shape (size,).
 
-        In bins as wide as twice the tolerance, only the middle is right.
+        In bins as wide as twice the tolerance, only the middle is right. The target must have a tolerance.
         """
         assert self.tolerance is not None
         least, most = self.least_and_most()
@@ -76,7 +76,10 @@ class Target:
 
 
 def ends(attribute: Attribute) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smallest and the largest number of each bin, each of shape (bins,)."""
+    """Return the smallest and the largest number of each bin, each of shape (bins,), in the column's unit.
+
+    Cells for missing and other values are not among them.
+    """
     edges = np.array(attribute.edges, dtype=np.float64)
     last = edges[1:] - 1.0 if attribute.scale.whole else edges[1:].copy()
     last[-1] = float(attribute.scale.number(attribute.upper))

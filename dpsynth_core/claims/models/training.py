@@ -78,9 +78,9 @@ class _Lesson:
 
 
 def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
-    """Return the best constant guess, judged by the synthetic rows.
+    """Return the best constant guess, judged by the synthetic rows, as a model.
 
-    It is the most frequent value, or the number that is near enough most often.
+    It is the most frequent value, or the number that is near enough most often; of equals the first.
 
     Args:
         domain: The domain.
@@ -102,7 +102,8 @@ def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
     """Return the two models of a column, boosting and linear, trained on synthetic rows.
 
-    If the rows have a single value, both are the constant guess.
+    If the rows have a single value, both are the constant guess. The seed is fixed: equal rows give equal
+    models with the same versions of libraries.
 
     Args:
         domain: The domain.
@@ -120,7 +121,7 @@ def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[M
 
 
 def certainties(model: Model, codes: Codes, rows: int) -> NDArray[np.float64]:
-    """Return the probability that a model of classes gives to its own guess, for each row.
+    """Return the probability that a model of classes gives to its own guess, for each row, shape (rows,).
 
     Args:
         model: The model.
@@ -227,8 +228,8 @@ class Ranked:
     """A column as trees see it: groups of codes, with a number for each group.
 
     Attributes:
-        groups: Group of each code, shape (size,).
-        ranks: Number of each group, with which trees compare.
+        groups: Group of each code, from 0, shape (size,).
+        ranks: Number of each group, with which trees compare, shape (groups,).
     """
 
     groups: NDArray[np.int64]

@@ -37,12 +37,12 @@ def rounds(classes: int) -> int:
 
 
 def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) -> float:
-    """Return the expected seconds of training the models of all targets.
+    """Return the expected seconds of training the models of all targets on one processor; 0 without targets.
 
     Args:
         targets: The columns to predict.
         columns: Number of columns of the domain.
-        rows: Number of rows to be written; None if unknown.
+        rows: Number of rows to be written; None if unknown, which counts as `TRAINING_ROWS`.
     """
     values = min(rows or TRAINING_ROWS, TRAINING_ROWS) * columns
     return sum(
@@ -52,7 +52,7 @@ def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) 
 
 
 def asking_seconds(targets: Sequence[Target], columns: int) -> float:
-    """Return the expected seconds of asking the models about a million records.
+    """Return the expected seconds of asking the models about a million records on one processor.
 
     The real number of records is private or not yet counted.
 
@@ -65,13 +65,19 @@ def asking_seconds(targets: Sequence[Target], columns: int) -> float:
 
 
 def sentence(targets: Sequence[Target], columns: int, rows: int | None) -> str:
-    """Return the durations of training and asking in words; `rows` is None if unknown."""
+    """Return the durations of training and asking in words.
+
+    Args:
+        targets: The columns to predict.
+        columns: Number of columns of the domain.
+        rows: Number of rows to be written; None if unknown.
+    """
     training, asking = (in_words(seconds) for seconds in (training_seconds(targets, columns, rows), asking_seconds(targets, columns)))
     return f"To train them takes {training}, to ask them {asking} for each million records"
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration in words, in seconds or in minutes."""
+    """Return a duration in words: below 90 seconds in whole seconds, at least 1, and otherwise in minutes."""
     return f"about {seconds / 60:,.0f} minutes" if seconds >= _MINUTES_FROM else f"about {max(1.0, seconds):,.0f} s"
 
 

@@ -45,6 +45,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     @override
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the spec names columns to predict."""
         return bool(document.get("models"))
 
     @override
@@ -54,6 +55,13 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[Usefulness, ...]:
+        """Train the models and measure them with the kernel's remaining budget; () if there are no rows.
+
+        Args:
+            plan: The plan, with the columns to predict.
+            kernel: The kernel with the share for models.
+            final: The released tables and rows.
+        """
         if (codes := one_table(final.released.codes)) is None:
             return ()
         from dpsynth_core.claims.models import measuring  # loaded where a plan asks for models
@@ -88,6 +96,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     @override
     def sentences(self, plan: Asked, stated: tuple[Usefulness, ...], final: Final) -> list[str]:
+        """Return the sentences that state the claim, one text for each column in order, unescaped; [] without models."""
         if not stated:
             return []
         from dpsynth_core.claims.models import measuring  # loaded where models were measured
