@@ -113,15 +113,15 @@ class Mechanism(Parametrised, Protocol):
         """The card: the facts by which people choose the mechanism."""
 
     def forecast(self, workload: Workload, rho: float, /) -> Forecast:
-        """Return the expected time and memory of a run with these parameters, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run with these parameters, or why it is refused.
 
         Args:
             workload: The tables that are asked for.
-            rho: The budget.
+            rho: The budget, in rho.
         """
 
     def split(self, workload: Workload, total_is_public: bool, /) -> Split:
-        """Return the planned division of the budget among stages, as shares that add up to 1.
+        """Return the planned division of the budget among stages, in order, as shares that add up to 1.
 
         An adaptive mechanism may move part of the budget between stages during a run.
 
@@ -145,11 +145,11 @@ class Adaptive(Protocol):
     """A mechanism that runs longer the more it can learn, so that its needs depend on the number of people."""
 
     def forecast_for(self, workload: Workload, rho: float, people: float, /) -> Forecast:
-        """Return the expected time and memory of a run for a number of people, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run for a number of people, or why it is refused.
 
         Args:
             workload: The tables that are asked for.
-            rho: The budget.
+            rho: The budget, in rho.
             people: Number of people divided by the number of counts that one person changes.
         """
 
@@ -169,7 +169,7 @@ class Learner(Protocol):
 
         Args:
             domain: The domain.
-            rho: The budget.
+            rho: The budget, in rho.
             delta: The reserved part of delta.
             unit: The unit of privacy.
         """
@@ -185,7 +185,11 @@ class Conditional(Protocol):
 
 @runtime_checkable
 class Timed(Protocol):
-    """A mechanism whose searches for records end after a time; on a busier machine one may end elsewhere."""
+    """A mechanism whose searches for records end after a time; on a busier machine one may end elsewhere.
+
+    Attributes:
+        solve_seconds: The time limit of a search, in seconds.
+    """
 
     solve_seconds: float
 

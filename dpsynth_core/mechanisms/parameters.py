@@ -30,8 +30,8 @@ class Parameter:
         kind: "int", "float", "bool", "choice" (one of `options`) or "column" (a name in the domain,
             or "").
         default: Default value.
-        low: Smallest number.
-        high: Largest number.
+        low: Smallest number, which is allowed; without meaning for texts.
+        high: Largest number, which is allowed; without meaning for texts.
         help: Help text.
         options: Words to choose from, for "choice".
     """
@@ -52,12 +52,12 @@ class Parametrised(Protocol):
 
 
 def real(default: float, *, least: float, most: float, text: str) -> float:
-    """Declare a field of a mechanism as a parameter: a number from `least` to `most`, with a help text."""
+    """Declare a field of a mechanism as a parameter: a number from `least` to `most`, both included, with a help text."""
     return _field(default, "float", least, most, text)
 
 
 def whole(default: int, *, least: int, most: int, text: str) -> int:
-    """Declare a field of a mechanism as a parameter: a whole number from `least` to `most`, with a help text."""
+    """Declare a field of a mechanism as a parameter: a whole number from `least` to `most`, both included, with a help text."""
     return _field(default, "int", least, most, text)
 
 
@@ -85,7 +85,7 @@ def _field(default: Any, kind: str, least: float, most: float, text: str, option
 
 
 def parameters(mechanism: Parametrised) -> tuple[Parameter, ...]:
-    """Return the parameters of a mechanism in the order of its fields, without its other fields."""
+    """Return the parameters of a mechanism in the order of its fields, without its other fields; () if it has none."""
     return tuple(Parameter(name=one.name, **one.metadata) for one in fields(mechanism) if one.metadata)
 
 
@@ -98,8 +98,13 @@ def chosen(mechanism: Parametrised) -> dict[str, Setting]:
 def read(parameter: Parameter, value: object) -> Setting:
     """Return the value of a parameter in its own type, from that type or from text.
 
+    Args:
+        parameter: The parameter.
+        value: A number, a truth value, or a text such as "0.5" or "true".
+
     Raises:
-        InputError: The value is invalid; the error names the parameter and its range.
+        InputError: The value is invalid or out of range; the error names the parameter and its range. Whether
+            a column exists is not checked.
     """
     parsed = _parsed(parameter, value)
     if parsed is None:

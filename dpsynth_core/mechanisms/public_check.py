@@ -29,11 +29,10 @@ _QUANTILE = math.log(1 / 0.05)
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The measured best-mixture error of a public table.
+    """The measured best-mixture error of a public table. All numbers are fractions of the people.
 
     Attributes:
-        error: Noisy largest error of a query's count, as a fraction of the people; None if the
-            check gave no answer.
+        error: Noisy largest error of a query's count; None if the check gave no answer.
         half_width: Half width of its 95 % interval.
         floor: Smallest error that is distinguished from 0.
     """
@@ -44,12 +43,12 @@ class CheckResult:
 
     @property
     def poor(self) -> bool:
-        """True if even the lower end of the interval is above `POOR`, so that people are warned."""
+        """True if even the lower end of the interval is above `POOR`, so that people are warned; False without an answer."""
         return self.error is not None and self.error - self.half_width > POOR
 
     @property
     def sentence(self) -> str:
-        """The result in words, for the report."""
+        """The result in words, in per cent of the people, for the report."""
         if self.error is None:
             return "The check of the public table gave no answer: its solver's bounds did not meet."
         most = max(self.floor, self.error + self.half_width)

@@ -94,12 +94,20 @@ def get(name: str) -> Mechanism:
 
 
 def linked(link: Link) -> Mechanism:
-    """Return the mechanism of two linked tables."""
+    """Return the mechanism of two linked tables.
+
+    Args:
+        link: The link of the tables.
+    """
     return cast(Mechanism, extension.load(LINKED.default)(link))
 
 
 def title(name: str) -> str:
-    """Return the title of a mechanism, also of the one for two linked tables. Raises InputError for an unknown name."""
+    """Return the title of a mechanism, also of the one for two linked tables.
+
+    Raises:
+        InputError: The name is unknown, or its package is not installed.
+    """
     mechanism = extension.load(LINKED.default) if name == LINKED.name else get(name)
     return cast(str, mechanism.card.title)
 
@@ -122,7 +130,11 @@ def _foreign(name: str) -> Mechanism:
 
 
 def purpose(name: str) -> Purpose:
-    """Return the purpose of the mechanism of this name. Raises InputError for an unknown name."""
+    """Return the purpose of the mechanism of this name; a purpose "foreign" for a mechanism of another package.
+
+    Raises:
+        InputError: The name is unknown, or its package is not installed.
+    """
     mechanism = get(name)
     if mechanism.card.package:
         return Purpose("foreign", "Of other packages", "Not part of this program, and not checked by its rules and tests.", (name,))
@@ -130,7 +142,11 @@ def purpose(name: str) -> Purpose:
 
 
 def published(mechanism: Mechanism) -> Mechanism:
-    """Return the mechanism with its paper's constants. Raises InputError if no paper prints it."""
+    """Return the mechanism with its paper's constants, without the given one's settings.
+
+    Raises:
+        InputError: No paper prints it.
+    """
     if mechanism.card.name not in PUBLISHED:
         problem = f"no paper prints {mechanism.card.title}; its card says what differs from the papers that it follows"
         raise InputError(f"mechanism.{PRESET}", problem, "leave it out")
@@ -140,7 +156,12 @@ def published(mechanism: Mechanism) -> Mechanism:
 def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
     """Return the mechanism that settings change: with its defaults, or as published if `preset` asks for that.
 
-    Raises InputError for an unknown preset.
+    Args:
+        mechanism: The mechanism with its defaults.
+        given: Settings by name; only the entry `preset` counts.
+
+    Raises:
+        InputError: The preset is unknown, or no paper prints the mechanism.
     """
     preset = given.get(PRESET, DEFAULT)
     if preset not in (DEFAULT, PAPER):
@@ -149,10 +170,16 @@ def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
-    """Return the value of every parameter: the given one (number or text), or the preset's; and the preset itself unless it is the default.
+    """Return by name the value of every parameter: the given one (number or text), or the preset's.
+
+    The preset itself is added unless it is the default.
+
+    Args:
+        mechanism: The mechanism with its defaults.
+        given: Settings by name.
 
     Raises:
-        InputError: A value is invalid; the error names the parameter.
+        InputError: A name or a value is invalid; the error names the parameter.
     """
     start = base(mechanism, given)
     offered = {parameter.name: parameter for parameter in parameters(mechanism)}
@@ -166,10 +193,16 @@ def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Settin
 
 
 def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism with these settings, and the preset's for the others. The card of a published one names what was changed.
+    """Return the mechanism with these settings, and the preset's for the others.
+
+    The card of a published one names what was changed.
+
+    Args:
+        mechanism: The mechanism with its defaults.
+        given: Settings by name.
 
     Raises:
-        InputError: As `settings`.
+        InputError: A name or a value is invalid, or no paper prints the mechanism.
     """
     values, start = settings(mechanism, given), base(mechanism, given)
     wanted, defaults = {name: value for name, value in values.items() if name != PRESET}, chosen(start)
@@ -181,7 +214,7 @@ def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 
 
 def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
-    """Forecast a run of a mechanism.
+    """Forecast the time (seconds) and memory (MB) of a run of a mechanism.
 
     It does not fit where the workload asks thresholds that the mechanism does not take, where it does not keep published tables, and where
     these leave nothing to measure.
@@ -189,8 +222,9 @@ def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float
     Args:
         mechanism: The mechanism.
         workload: The workload.
-        rho: Its budget.
-        people: Public number of people, divided by the counts that one person changes in a marginal (`Unit.marginal_l2`).
+        rho: Its budget, in rho.
+        people: Public number of people, divided by the counts that one person changes in a marginal (`Unit.marginal_l2`); None if it
+            is not known.
     """
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"
@@ -215,7 +249,10 @@ def _as_published(mechanism: Mechanism) -> dict[str, Any] | None:
 
 
 def describe() -> list[dict[str, Any]]:
-    """Return the registry as JSON, which `python -m dpsynth_core mechanisms` prints. A broken one of another package says only that."""
+    """Return the registry as JSON, one entry per mechanism, which `python -m dpsynth_core mechanisms` prints.
+
+    A mechanism of another package that cannot be loaded has an entry with its name and the problem.
+    """
     return [*map(_described, MECHANISMS.values()), *map(_foreign_described, foreign.offered(foreign.MECHANISMS))]
 
 

@@ -62,7 +62,7 @@ def without_pairs(domain: Domain) -> str:
 
 
 def rows_moved(total: float) -> int:
-    """Return how many rows are moved towards measured tables: the number of people, from LEAST_ROWS to MOST_ROWS."""
+    """Return how many rows are moved towards measured tables: the number of people, from 1,000 to 100,000."""
     return int(min(max(total, LEAST_ROWS), MOST_ROWS))
 
 
@@ -73,7 +73,7 @@ class RoundBudget:
     Attributes:
         sigma: Standard deviation of the measurement's noise, in counts.
         eps: Privacy parameter of the selection.
-        rho: Cost of both together.
+        rho: Cost of both together, in rho.
     """
 
     sigma: float
@@ -85,9 +85,9 @@ class RoundBudget:
         """Return a round that costs `rho`.
 
         Args:
-            rho: Cost of the round.
-            measure_share: Share of the cost for the measurement; the rest is for the selection.
-            l2: L2 sensitivity of the measurement.
+            rho: Cost of the round, in rho.
+            measure_share: Share of the cost for the measurement, from 0 to 1; the rest is for the selection.
+            l2: L2 sensitivity of the measurement, in counts.
             price: rho of a selection at eps = 1 (`Kernel.selection_price`).
         """
         return RoundBudget(sigma_for(measure_share * rho, l2), eps_for((1.0 - measure_share) * rho, price), rho)
@@ -122,14 +122,14 @@ class RoundBudget:
 
 
 def annealing_factor(rho: float, rho_left: float, reserve: float, most: float) -> float:
-    """Return the factor by which a round after an uninformative one costs more.
+    """Return the factor by which a round after an uninformative one costs more, at least 1.
 
-    It is `most`, or less if only a smaller factor leaves `reserve` rounds affordable, but at least
-    1 (AIM, Algorithm 3, where `most` is 4 and the reserve 1).
+    It is `most`, or less if only a smaller factor leaves `reserve` rounds affordable (AIM, Algorithm 3,
+    where `most` is 4 and the reserve 1).
 
     Args:
-        rho: Cost of the uninformative round.
-        rho_left: Remaining budget.
+        rho: Cost of the uninformative round, in rho.
+        rho_left: Remaining budget, in rho.
         reserve: Number of rounds that must stay affordable.
         most: Largest factor.
     """
@@ -137,7 +137,7 @@ def annealing_factor(rho: float, rho_left: float, reserve: float, most: float) -
 
 
 def sigma_for(rho: float, l2: float) -> float:
-    """Return the sigma of Gaussian noise on an answer of L2 sensitivity `l2` that costs `rho`."""
+    """Return the standard deviation of Gaussian noise on an answer of L2 sensitivity `l2` that costs `rho`, in the unit of `l2`."""
     return l2 / math.sqrt(2.0 * rho)
 
 
@@ -153,7 +153,12 @@ def distance_sigma(unit: Unit, rho: float, tables: int) -> float:
 
 
 def eps_for(rho: float, price: float) -> float:
-    """Return the eps of a selection that costs `rho`; `price` is the rho of one at eps = 1 (`Kernel.selection_price`)."""
+    """Return the eps of a selection that costs `rho`.
+
+    Args:
+        rho: The cost, in rho.
+        price: The rho of a selection at eps = 1 (`Kernel.selection_price`).
+    """
     return math.sqrt(rho / price)
 
 
@@ -187,13 +192,13 @@ def _batches(domain: Domain, cliques: Collection[Clique]) -> Iterator[list[Cliqu
 
 
 def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Measurement]:
-    """Return the number of people as a measurement of the empty clique (by `yield from`).
+    """Return the number of records as a measurement of the empty clique (by `yield from`).
 
     If the number is public, it is exact and free. Otherwise it is measured and the step is yielded.
 
     Args:
         kernel: The kernel.
-        share: Share of the kernel's whole budget that a secret number costs.
+        share: Share of the kernel's whole budget that a secret number costs, from 0 to 1.
     """
     counted = count(kernel, share * kernel.rho_total, kernel.unit.query_l1)
     if not kernel.unit.total_is_public:
@@ -202,12 +207,12 @@ def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Meas
 
 
 def total_from(kernel: Kernel, measurements: Sequence[Measurement]) -> float:
-    """Return the number of rows: exact if it is public, otherwise the best estimate from measurements, at least 1."""
+    """Return the number of records: exact and free if it is public, otherwise the best estimate from measurements, at least 1."""
     return kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
 
 
 def people(counted: Measurement) -> float:
-    """Return the number of people in a measurement of the empty clique, at least 1."""
+    """Return the number of records in a measurement of the empty clique, at least 1."""
     return max(1.0, float(counted.values))
 
 
@@ -250,7 +255,11 @@ def measure_columns(kernel: Kernel, rho: float) -> Generator[Measured, None, lis
     """Measure every column without a published table for an equal part of `rho`, and return the measurements.
 
     The steps are yielded (by `yield from`). Without such columns, the number of people is measured
-    for TOTAL_SHARE of the whole budget if it is secret.
+    for TOTAL_SHARE of the whole budget if it is secret; if it is public, the result is [].
+
+    Args:
+        kernel: The kernel, which is charged.
+        rho: Cost of all columns together, in rho.
     """
     columns = columns_of(kernel.domain)
     if columns:
@@ -263,7 +272,7 @@ Division = Callable[[Domain, Mapping[Clique, float]], dict[Clique, float]]
 
 
 def equal_shares(_domain: Domain, weights: Mapping[Clique, float]) -> dict[Clique, float]:
-    """Return the same share of the budget for every marginal: a `Division`."""
+    """Return the same share of the budget for every marginal, by clique: a `Division`. There must be a marginal."""
     return dict.fromkeys(weights, 1 / len(weights))
 
 

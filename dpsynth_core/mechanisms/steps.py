@@ -30,7 +30,7 @@ class RowModel(Model, Protocol):
     """A model that can also write rows."""
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n synthetic rows, shape (n, attributes of the domain).
+        """Return codes of n synthetic rows drawn at random, shape (n, attributes of the domain).
 
         Args:
             n: Number of rows.
@@ -47,7 +47,11 @@ class Unmoved:
     model: RowModel
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the model's marginal over `clique`: estimated counts with one axis per attribute."""
+        """Return the model's marginal over `clique`: estimated counts with one axis per attribute.
+
+        Raises:
+            KeyError: The model cannot answer this marginal.
+        """
         return self.model.marginal(clique)
 
     def rows(self, n: int, _marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
@@ -71,7 +75,7 @@ class Measured:
     Attributes:
         round: Number of the round, 0 before the adaptive rounds.
         measurement: The measurement.
-        rho_spent: Budget spent so far.
+        rho_spent: Budget spent so far, in rho.
         done: Fraction of the work that is done, from 0 to 1.
     """
 
@@ -86,9 +90,9 @@ class Fitted:
     """A step: the model was estimated anew.
 
     Attributes:
-        round: Number of the round.
+        round: Number of the round, 0 before the adaptive rounds.
         message: What happened, in words.
-        rho_spent: Budget spent so far.
+        rho_spent: Budget spent so far, in rho.
         done: Fraction of the work that is done, from 0 to 1.
     """
 
@@ -120,9 +124,9 @@ class SelectionRecord:
     Attributes:
         chosen: The marginal as the selection saw it.
         measurement: Its measurement.
-        eps: Parameter of the selection.
-        sensitivity: Delta_t, the largest change of a score by one person.
-        candidates: |C_t|.
+        eps: Privacy parameter of the selection.
+        sensitivity: Delta_t, the largest change of a score by one person, in counts times weight.
+        candidates: |C_t|, the number of tables that could be selected.
     """
 
     chosen: Candidate
@@ -139,9 +143,9 @@ class Finished:
     Attributes:
         model: The model.
         total: Estimated (or public) number of rows.
-        details: Public facts for the report.
-        selections: The selections, from which error bounds are computed (`evaluation.bounds`).
-        considered: Every marginal that was ever a candidate, with the index in `selections` of the last time and its state then.
+        details: Public facts for the report, by name.
+        selections: The selections, from which error bounds are computed (`evaluation.bounds`); () for a mechanism without rounds.
+        considered: Every marginal that was ever a candidate, with the index (from 0) in `selections` of the last time and its state then.
     """
 
     model: Model

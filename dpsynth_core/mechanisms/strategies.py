@@ -53,7 +53,7 @@ class Strategy:
 
     Attributes:
         shares: Share of rho for each measured marginal, () for the number of rows; they add up to
-            1.
+            1. It is {} if nothing needs to be measured.
         above_least: Expected squared error relative to the least of any strategy (the singular
             value bound, which ResidualPlanner reaches); at least 1.
     """

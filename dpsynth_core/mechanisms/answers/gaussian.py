@@ -31,13 +31,17 @@ class NoisyAnswers:
     """Unbiased noisy marginals: a Model that writes no rows. Cells may be negative, and marginals need not agree with each other.
 
     Impossible cells are answered 0 (`Domain.cleared`); the measurements keep their noise in them.
+
+    Attributes:
+        domain: The domain.
+        measurements: The measured marginals, in counts.
     """
 
     domain: Domain
     measurements: tuple[Measurement, ...]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the minimum-variance mean of all measurements that contain the clique, in counts.
+        """Return the minimum-variance mean of all measurements that contain the clique, in counts, one axis per column.
 
         Raises:
             KeyError: No measurement contains the clique.
@@ -64,7 +68,7 @@ class GaussianAnswers:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
 
         Both grow with the number of cells of the workload; the budget does not matter.
         """
@@ -73,11 +77,15 @@ class GaussianAnswers:
         return Forecast(not reason, 1.0 + _SECONDS_PER_CELL * cells, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: the whole budget measures the tables that are asked for."""
+        """Return one stage with the share 1: the whole budget measures the tables that are asked for."""
         return ((ASKED, 1.0),)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Measure each table of the workload once; yield a Measured for each, then Finished."""
+        """Measure each table of the workload once, with the kernel's whole budget.
+
+        Yields:
+            A Measured for each table, then a Finished with the noisy tables as its model.
+        """
         shares = rounds.least_error_shares(workload.domain, workload.weights)
         measurements: list[Measurement] = []
         for clique, share in shares.items():

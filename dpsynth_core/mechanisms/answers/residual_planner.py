@@ -58,7 +58,7 @@ class ResidualAnswers:
     sigmas: Mapping[Clique, float]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the marginal over `clique`, in counts.
+        """Return the noisy marginal over `clique`, in counts, one axis per column.
 
         Raises:
             KeyError: One of the marginal's residuals was not measured.
@@ -81,12 +81,12 @@ class ResidualAnswers:
 
 
 def cell_sigma(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) -> float:
-    """Return the standard deviation of the noise in each cell of a marginal that is composed of residuals.
+    """Return the standard deviation, in counts, of the noise in each cell of a marginal that is composed of residuals.
 
     Args:
         domain: The domain.
         clique: The marginal.
-        sigmas: Standard deviation of the noise of each noisy residual; residuals without an entry
+        sigmas: Standard deviation of the noise of each noisy residual, in counts; residuals without an entry
             are exact.
     """
     variance, cells = _directions(domain, clique, sigmas), domain.cells(clique)
@@ -104,12 +104,15 @@ def _directions(domain: Domain, clique: Clique, sigmas: Mapping[Clique, float]) 
 
 
 def parts(domain: Domain, clique: Clique) -> Iterator[Clique]:
-    """Yield the non-empty subsets of a clique that have a residual: the sets of its columns with several values."""
+    """Yield the non-empty subsets of a clique that have a residual: the sets of its columns with several values.
+
+    Smaller sets come first.
+    """
     return subsets([name for name in clique if domain[name].size > 1], 1)
 
 
 def saving(domain: Domain, part: Clique) -> float:
-    """Return prod (n_i - 1) / n_i over the columns of a residual.
+    """Return prod (n_i - 1) / n_i over the columns of a residual, n_i their numbers of cells; 1 for ().
 
     It is the cost of the residual, and the variance of its cells, as a fraction of its marginal's.
     """
@@ -133,7 +136,7 @@ class ResidualPlanner:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
 
         Both grow with the number of cells of the workload's closure, and the time with its number
         of marginals; the budget does not matter.
@@ -151,11 +154,11 @@ class ResidualPlanner:
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run ResidualPlanner; yield its steps.
+        """Run ResidualPlanner with the kernel's remaining budget; yield its steps.
 
         Yields:
             A Measured for each marginal of the workload's closure, as soon as its last residual is
-            measured, then Finished.
+            measured, then a Finished. A marginal without noise has no Measured.
         """
         domain, marginals = kernel.domain, (ROWS, *workload.closure())
         sigmas = planned(workload, kernel.residual_l2, kernel.rho_left)
@@ -212,7 +215,7 @@ def least_noise(workload: Workload, prices: Mapping[Clique, float], rho: float) 
 
     Args:
         workload: The marginals to answer, with their weights.
-        prices: Cost (rho) of each residual at sigma = 1.
+        prices: Cost (rho) of each residual at sigma = 1, by clique; {} gives {}.
         rho: Cost of all residuals together.
     """
     if not prices:

@@ -49,7 +49,7 @@ class Found:
     Attributes:
         column: Name of the column.
         inside: The distribution.
-        counts: Counts of the column's own cells that follow from the looks; None if the column
+        counts: Counts of the column's own cells that follow from the looks, in records; None if the column
             counts missing or undeclared values in one of its cells.
     """
 
@@ -62,11 +62,11 @@ def look(kernel: SealedKernel, asked: Sequence[Attribute]) -> tuple[Found, ...]:
     """Measure the distribution inside the cells of these columns, with the kernel's whole remaining budget.
 
     Args:
-        kernel: The kernel.
-        asked: The columns (`vocabulary.inside.of_several_values`).
+        kernel: The kernel, which is charged.
+        asked: The columns (`vocabulary.inside.of_several_values`), at least one.
 
     Returns:
-        One result per column, in order.
+        One result per column, in order, from noisy counts alone.
     """
     l2, rho = kernel.unit.marginal_l2, kernel.rho_left * _HEADROOM
     noise = l2 * math.sqrt(len(asked) / (2 * _FIRST * rho))

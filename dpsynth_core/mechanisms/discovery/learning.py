@@ -40,7 +40,7 @@ class Portion:
     delta: float
 
     def least(self, rows: int) -> int | None:
-        """Return the noisy number of records from which a text is published; None for a column of numbers.
+        """Return the noisy number of records from which on a text is published; None for a column of numbers.
 
         Args:
             rows: Largest number of rows per person.
@@ -57,13 +57,13 @@ class Portion:
 
 
 def shared_by(sigma: float, delta: float, rows: int, chance: float = LIKELY) -> int:
-    """Return the number of records that a text needs to be found with probability `chance`.
+    """Return the number of records that a text needs to be found with probability `chance`, at least 1.
 
     Args:
         sigma: Standard deviation of the noise, in records.
         delta: Part of delta for the column.
         rows: Largest number of rows per person.
-        chance: The probability.
+        chance: The probability, a fraction.
     """
     return max(1, math.ceil(thresholds.threshold(sigma, delta, rows) - 0.5 + sigma * float(scipy.special.ndtri(chance))))
 
@@ -81,13 +81,13 @@ def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) 
     question (`privacy.thresholds`), for which delta is divided evenly between such columns.
 
     Args:
-        columns: The columns to learn.
+        columns: The columns to learn, at least one.
         unit: The unit of privacy.
-        rho: Budget of all columns together.
+        rho: Budget of all columns together, in rho.
         delta: Delta of all columns together.
 
     Returns:
-        The sigma and delta of each column, in order.
+        The sigma (in records) and delta of each column, in order.
     """
     each, own = rho / len(columns) * _HEADROOM, delta / max(1, texts(columns)) * _HEADROOM
     looks = [LEVELS if column.is_number else 1 for column in columns]
@@ -103,7 +103,7 @@ class Learnt:
 
     Attributes:
         column: The column with the cells that were found.
-        counts: Noisy counts of these cells.
+        counts: Noisy counts of these cells, in records.
     """
 
     column: Attribute
@@ -114,8 +114,8 @@ def learn(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Learnt]
     """Learn the cells of columns from the kernel, and yield each: texts first, one by one, then all numbers together.
 
     Args:
-        kernel: The kernel, which is charged.
-        portions: The columns with their parts of the budget.
+        kernel: The kernel, which is charged for each column.
+        portions: The columns with their parts of the budget; without any, nothing is yielded.
     """
     for portion in portions:
         if not portion.column.is_number:

@@ -44,6 +44,10 @@ def cells(column: Attribute, edges: Edges) -> Attribute:
     """Return the column with cells between these edges, and a cell for missing values.
 
     Numbers beyond the edges count in the first and the last cell.
+
+    Args:
+        column: The column.
+        edges: Edges of the cells, ascending, on the column's scale; a cell includes its lower edge.
     """
     scale = column.scale
     lower, upper = scale.value(edges[0]), scale.value(edges[-1] - scale.whole)
@@ -67,8 +71,8 @@ def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
 
     Args:
         edges: Edges of the cells.
-        counts: Noisy counts of the cells.
-        sigma: Standard deviation of their noise.
+        counts: Noisy counts of the cells, in records, one fewer than edges.
+        sigma: Standard deviation of their noise, in records.
     """
     first, last = _onset(counts, sigma), _onset(counts[::-1], sigma)
     if first is None or last is None or first >= len(counts) - last:
@@ -192,7 +196,7 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
 
 
 def counts(column: Attribute, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
-    """Return the noisy counts of a learnt column's cells, summed from finer cells, with variances.
+    """Return the noisy counts of a learnt column's cells, summed from finer cells, with variances, in records.
 
     The finer cells count numbers beyond their edges in the nearest cell, as bins do. If the column
     has a separate cell for such numbers, the counts of this cell and of the first and the last bin
@@ -203,7 +207,7 @@ def counts(column: Attribute, bins: Edges, edges: Edges, noisy: Counts, sigma: f
         bins: Edges of the bins.
         edges: Edges of the finer cells.
         noisy: Noisy counts of the finer cells, missing values last.
-        sigma: Standard deviation of the noise of a finer cell.
+        sigma: Standard deviation of the noise of a finer cell, in records.
     """
     values = len(bins) - 1
     places = np.append(np.clip(np.searchsorted(bins, edges[:-1], side="right") - 1, 0, values - 1), values)

@@ -107,26 +107,32 @@ class Aim(AimParameters):
     card: Card = aim_strategies.OURS
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory for `PEOPLE_ASSUMED` people, or why the run is refused."""
+        """Return the expected time (seconds) and memory (MB) for `PEOPLE_ASSUMED` people, or why the run is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget, in rho.
+        """
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return the expected time and memory for a number of people, or why the run is refused.
+        """Return the expected time (seconds) and memory (MB) for a number of people, or why the run is refused.
 
         One-way marginals must fit the capacity. The number of people decides how many rounds the
         budget lasts for.
 
         Args:
             workload: The tables that are asked for.
-            rho: The budget.
+            rho: The budget, in rho.
             people: Number of people divided by the number of counts that one person changes.
         """
         return aim_forecast.forecast(self, workload, rho, people)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 4, whose lines the comments name; yield its steps.
+        """Run Algorithm 4, whose lines the comments name, with the kernel's whole budget; yield its steps.
 
-        These are a Measured for each table, a Fitted for each estimate of the model, then Finished.
+        Yields:
+            A Measured for each table, a Fitted for each estimate of the model, then a Finished.
         """
         domain, fitting, together = kernel.domain, self.strategies.fitting, self.strategies.together
         start = yield from self._initialize(kernel, workload)
@@ -311,7 +317,10 @@ class Aim(AimParameters):
         return _Start(kernel, measured, columns, alone, budget, candidates, capacity, estimate, prior)
 
     def prior(self, _kernel: Kernel, _columns: Sequence[Measurement], _candidates: Candidates, _capacity: Capacity, _fit: Fit, /) -> Prior:
-        """Return the knowledge about tables of several columns before any is measured; AIM itself has none."""
+        """Return the knowledge about tables of several columns before any is measured: none, for AIM itself.
+
+        Variants of AIM override it; all arguments are ignored here.
+        """
         return NoPrior()
 
     def _selecting(self, start: _Start, model: GraphicalModel, answers: Answers, budget: RoundBudget) -> Selecting:

@@ -66,8 +66,8 @@ class Spending:
 
     Attributes:
         aim: The parameters of the run.
-        single: Share of the budget for single columns.
-        shares: Share of each column in that part.
+        single: Share of the budget for single columns, from 0 to 1.
+        shares: Share of each column in that part, by clique; they add up to 1.
     """
 
     aim: AimParameters
@@ -90,8 +90,8 @@ class Round:
     """The expected measurement of one table.
 
     Attributes:
-        spent: Share of the budget that is spent afterwards.
-        tables: Number of tables measured by then.
+        spent: Share of the budget that is spent afterwards, from 0 to 1.
+        tables: Number of different tables measured by then.
         cells: Number of cells of the model's junction tree then.
         share: The measurement's share of a fit and of the answers before it: tables that are
             measured in the same round share these.
@@ -104,12 +104,12 @@ class Round:
 
 
 def forecast(aim: AimParameters, workload: Workload, rho: float, people: float) -> Forecast:
-    """Return the expected time and memory of a run of AIM, by walking through its rounds; or why it is refused.
+    """Return the expected time (seconds) and memory (MB) of a run of AIM, by walking through its rounds; or why it is refused.
 
     Args:
         aim: Parameters of the run.
         workload: The tables that are asked for.
-        rho: The budget.
+        rho: The budget, in rho.
         people: Number of people divided by the number of counts that one person changes.
     """
     domain = workload.domain
@@ -151,12 +151,12 @@ def _forecast_wide(aim: AimParameters, workload: Workload, columns: int, rho: fl
 
 
 def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float, people: float) -> float:
-    """Return the expected mean noise of columns (`aim_strategies.mean_noise`) if they had the whole budget.
+    """Return the expected mean noise of columns if they had the whole budget, a share of people in a wrong cell.
 
     Args:
         domain: The domain.
         shares: Share of the budget for each column.
-        rho: The budget.
+        rho: The budget, in rho.
         people: Number of people.
     """
     spread = HALF_NORMAL / (2 * people)
@@ -164,13 +164,13 @@ def noise_of_columns(domain: Domain, shares: Mapping[Clique, float], rho: float,
 
 
 def walked(workload: Workload, rho: float, people: float, spending: Spending) -> list[Round]:
-    """Return the expected rounds of a run, one entry per measured table.
+    """Return the expected rounds of a run in order, one entry per measured table.
 
     The result is empty where columns get the whole budget.
 
     Args:
         workload: The tables that are asked for.
-        rho: The budget.
+        rho: The budget, in rho.
         people: Number of people.
         spending: The division of the budget.
     """
@@ -251,7 +251,7 @@ def _codes(domain: Domain) -> int:
 
 
 def told_apart(domain: Domain, spending: Spending, rho: float, people: float) -> list[int]:
-    """Return the expected number of cells that the model distinguishes in each column.
+    """Return the expected number of cells that the model distinguishes in each column, in the domain's order.
 
     These are values that are frequent enough relative to the noise, and one cell for all others.
     The values of a column are assumed to follow a power law (`SKEW`).
@@ -259,7 +259,7 @@ def told_apart(domain: Domain, spending: Spending, rho: float, people: float) ->
     Args:
         domain: The domain.
         spending: The division of the budget.
-        rho: The budget.
+        rho: The budget, in rho.
         people: Number of people.
     """
     sizes = []

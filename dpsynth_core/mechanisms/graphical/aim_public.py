@@ -30,7 +30,11 @@ right.
 
 @dataclass(frozen=True)
 class AimPublic(Aim):
-    """AIM whose model starts from a public table."""
+    """AIM whose model starts from a public table.
+
+    Attributes:
+        public: The public table; None until one is given, and a run is refused without it.
+    """
 
     card: Card = replace(
         Aim.card,
@@ -52,9 +56,14 @@ class AimPublic(Aim):
         return replace(self, public=public)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return AIM's forecast with the work on public marginals added.
+        """Return AIM's forecast (seconds, MB) with the work on public marginals added.
 
         The run is refused without a public table, or with one that is too large to keep in memory.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget, in rho.
+            people: Number of people divided by the number of counts that one person changes.
         """
         if reason := public_check.refusal(self.public, workload):
             return Forecast(False, 0.0, 0.0, reason)
@@ -65,20 +74,28 @@ class AimPublic(Aim):
         return replace(alone, seconds=2 * alone.seconds + 1e-8 * places, memory_mb=alone.memory_mb + 8 * workload.cells / 1e6)
 
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
-        """Return the shares of the budget for single columns that are tried in turn.
+        """Return the shares of the budget for single columns that are tried in turn, one or two.
 
         If AIM's share exceeds COLUMNS_AT_MOST, a smaller one is tried first, with which the public
         table may be used.
 
         Args:
-            least: The least share.
-            noise: Mean noise of the columns (`mean_noise`).
-            gap: The dependence of the columns.
+            least: The least share, from 0 to 1.
+            noise: Mean noise of the columns (`mean_noise`), a share of people.
+            gap: The dependence of the columns, a share of people.
         """
         (alone,) = super().shares_for_columns(least, noise, gap)
         return (max(least, COLUMNS_AT_MOST), alone) if alone > COLUMNS_AT_MOST else (alone,)
 
     def prior(self, kernel: Kernel, columns: Sequence[Measurement], candidates: Candidates, capacity: Capacity, fit: Fit, /) -> Prior:
-        """Return the prior that follows from the public table and the noisy columns."""
+        """Return the prior that follows from the public table and the noisy columns; it costs no budget.
+
+        Args:
+            kernel: The kernel, for its domain and a public number of rows.
+            columns: The measurements of the private columns.
+            candidates: The tables that may be measured.
+            capacity: The largest size of a model.
+            fit: Private-PGM.
+        """
         assert self.public is not None, "forecast refuses to run without"
         return PublicPrior.of(self.public, kernel, columns, candidates, capacity, fit)

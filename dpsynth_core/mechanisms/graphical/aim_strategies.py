@@ -55,7 +55,7 @@ Weights = Mapping[Clique, float]
 
 
 def share_first(workload: Workload) -> float:
-    """Return the share of what columns leave for the tables that the workload wants first; 0 if it wants none."""
+    """Return the share (0 to 1) of what columns leave for the tables that the workload wants first; 0 if it wants none."""
     first = {*workload.domain.unpublished(workload.first)}
     others = any(len(r) > 1 and r not in first for r in workload.domain.unpublished(workload.weights))
     return 0.0 if not first else FIRST if others else PLANNED
@@ -128,7 +128,7 @@ def one_a_round(_measured: int) -> int:
 
 
 def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
-    """Return the columns' weights in scores, with light ones raised where a selection is noisy.
+    """Return the columns' weights in scores, by name, with light ones raised where a selection is noisy.
 
     A weight is at least so large that a selection's noise hides no more than `HIDDEN` of the
     column's errors, but no larger than the heaviest column's.
@@ -225,7 +225,7 @@ class AimParameters:
     strategies: Strategies = Strategies()
 
     def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
-        """Return the least share of the budget for single columns, the cost of selections included.
+        """Return the least share of the budget for single columns, from 0 to 1, the cost of selections included.
 
         It is 1 if only columns are asked for, unless `column_noise` forbids more for columns.
 
@@ -247,14 +247,14 @@ class AimParameters:
         return columns < self.strategies.wide and 0 < self.share_beside(noise, LARGE_GAP) < COLUMNS_ALONE
 
     def share_beside(self, noise: float, gap: float) -> float:
-        """Return the share of the budget for single columns that balances their noise: e / (e + c).
+        """Return the share of the budget for single columns, from 0 to 1, that balances their noise: e / (e + c).
 
         c is `column_noise`, less where columns depend less than usual, and more from four times the
         usual dependence on.
 
         Args:
-            noise: Mean noise e of the columns (`mean_noise`).
-            gap: The dependence of the columns.
+            noise: Mean noise e of the columns (`mean_noise`), a share of people.
+            gap: The dependence of the columns, a share of people in a wrong cell of a pair.
         """
         beside = self.column_noise * max(min(1.0, gap / USUAL_GAP), gap / USUAL_GAP / 4)
         return 0.0 if self.column_noise == NO_MORE else noise / (noise + beside) if beside else 1.0
@@ -266,9 +266,9 @@ class AimParameters:
         several columns.
 
         Args:
-            least: The least share.
-            noise: Mean noise e of columns (`mean_noise`).
-            gap: The dependence, as in `dependence`.
+            least: The least share, from 0 to 1.
+            noise: Mean noise e of columns (`mean_noise`), a share of people.
+            gap: The dependence of the columns (`dependence.gap`), a share of people.
         """
         return (max(least, self.share_beside(noise, gap)),)
 
@@ -287,13 +287,13 @@ class AimParameters:
         return self.groups if columns < self.strategies.wide and pay(domain, self.groups, noise) else 0
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned division of the budget among stages.
+        """Return the planned division of the budget among stages, in order, as shares that add up to 1.
 
         The columns of the workload are paid as that many of the planned rounds; later rounds may
         become fewer and more precise. Where noise is large relative to the number of people,
         columns take more from the other stages, which is known once the first columns are measured.
         Few tables that are measured at once save the cost of choosing them. People are counted only
-        if their number is secret and no column gives it.
+        if their number is secret and no column gives it. Stages without a share are left out.
 
         Args:
             workload: The tables that are asked for.

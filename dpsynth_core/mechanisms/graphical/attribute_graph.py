@@ -119,7 +119,8 @@ class Useful:
         domain: The domain.
         cells: Largest number of cells of a useful marginal.
         columns: Largest number of its columns.
-        pairs: By pair, a number of cells up to which the pair is useful because of its dependence.
+        pairs: By pair, a number of cells up to which the pair is useful because of its dependence;
+            pairs without an entry follow `cells`.
     """
 
     domain: Domain

@@ -31,8 +31,8 @@ def noise_in(cells: NDArray[np.float64], deviation: float) -> float:
     The error of a cell is at most its count, as models have no negative counts.
 
     Args:
-        cells: Counts of the cells.
-        deviation: Standard deviation of the noise of each cell.
+        cells: Counts of the cells, of any shape.
+        deviation: Standard deviation of the noise of each cell, in counts.
     """
     return float(np.minimum(HALF_NORMAL * deviation, cells.clip(0)).sum())
 

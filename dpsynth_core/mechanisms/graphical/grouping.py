@@ -37,7 +37,9 @@ NOISY = 0.05
 
 
 def groups_of(domain: Domain, columns: Sequence[Measurement], most: int) -> tuple[Groups, ...]:
-    """Return groups of values for each column of many cells, at most `most` per column; empty for `most` = 0.
+    """Return groups of values for each column of many cells, at most `most` per column, in the domain's order.
+
+    Columns without a measurement have no groups; () for `most` = 0. Nothing is measured.
 
     Args:
         domain: The domain.
@@ -262,7 +264,7 @@ class OfColumns:
         return self.model.marginal(self.domain.clique(clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n synthetic rows, shape (n, columns), without groups.
+        """Return codes of n synthetic rows drawn at random, shape (n, columns of `domain`), without groups.
 
         Args:
             n: Number of rows.

@@ -132,11 +132,16 @@ class HouseholdModel:
     alike: Mapping[str, RowModel]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the marginal over `clique` in counts, from the model of two members if the clique names both."""
+        """Return the marginal over `clique` in counts of records, from the model of two members if the clique names both."""
         return (self.two if set(clique) & set(map(self.link.other, self.link.members.names)) else self.one).marginal(clique)
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
-        """Draw n synthetic households with their members."""
+        """Draw n synthetic households with their members at random.
+
+        Args:
+            n: Number of households.
+            rng: Source of randomness.
+        """
         return draw(self.one, self.two, self.alike, self.link, n, rng)
 
 
@@ -165,17 +170,23 @@ class Households:
     )  # fmt: skip
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run for `_UNSAID` households, or why it is refused."""
+        """Return the expected time (seconds) and memory (MB) of a run for 50,000 households, or why it is refused."""
         return self.forecast_for(workload, rho, _UNSAID)
 
     def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused; `people` is the number of households."""
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            _rho: The budget, which does not matter.
+            people: Number of households.
+        """
         reason = columns_too_large(workload.domain, CAPACITY_MB, CAPACITY_MB)
         asked = workload.columns
         return Forecast(not reason, *needed(people, self.link.most, len(asked), workload.cells), reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Return the planned division of the budget, as if each chosen table were chosen once.
+        """Return the planned division of the budget in order, as shares that add up to 1, as if each chosen table were chosen once.
 
         The first chosen tables are narrow, so that choosing takes more than stated.
         """
@@ -218,9 +229,10 @@ class Households:
         return {clique: OF_THREE * tables[clique] for clique in small}
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run the mechanism; yield a Measured for each table, a Fitted for each estimate of the models, then Finished.
+        """Run the mechanism with the kernel's whole budget. Single columns come first, then numbers of members, then rounds as in AIM.
 
-        Single columns come first, then numbers of members, then rounds of tables as in AIM.
+        Yields:
+            A Measured for each table, a Fitted for each estimate of the models, then a Finished.
         """
         link, domain = self.link, kernel.domain
         columns = (*link.households.names, NUMBER, *link.members.names)

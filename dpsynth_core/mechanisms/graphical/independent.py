@@ -41,7 +41,7 @@ class Independent:
     fitting: models.Fitting = models.Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Both grow with the cells of the one-way marginals only. Refused are a domain whose columns
         are all published, and published tables whose model is too large.
@@ -53,11 +53,15 @@ class Independent:
         return Forecast(not reason, seconds=1.0 + 3e-5 * cells, memory_mb=150.0 + 1e-4 * cells, reason=reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: the whole budget measures single columns."""
+        """Return one stage with the share 1: the whole budget measures single columns."""
         return ((SINGLE, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run the mechanism; yield a Measured for each column, a Fitted, then Finished."""
+        """Measure each column for an equal part of the kernel's budget, and fit their product.
+
+        Yields:
+            A Measured for each column, a Fitted, then a Finished.
+        """
         measurements = yield from rounds.measure_columns(kernel, kernel.rho_total)
         model = models.fit(kernel, measurements, stopping=self.fitting.between)
         yield rounds.fitted(kernel, 0, "product of the one-way marginals")

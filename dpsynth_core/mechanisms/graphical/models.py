@@ -69,7 +69,7 @@ WEIGHTS_KEPT = "Measurements weigh 1/sigma^2, the maximum likelihood that the pa
 
 
 def capacity_mb(default: float = 80.0, besides: str = "") -> float:
-    """Declare the parameter `max_size_mb` for the capacity of the model.
+    """Declare the parameter `max_size_mb` for the capacity of the model, as a field of a mechanism's dataclass.
 
     Args:
         default: Default in megabytes.
@@ -80,7 +80,10 @@ def capacity_mb(default: float = 80.0, besides: str = "") -> float:
 
 
 def merge_below() -> float:
-    """Declare the parameter for the count below which values are merged, in standard deviations of its noise."""
+    """Declare the parameter for the count below which values are merged, in standard deviations of its noise.
+
+    The default is 3; 0 merges no values.
+    """
     text = "Values whose noisy count is below this many standard deviations of its noise are one value to the model. 0: never."
     return real(3.0, least=0.0, most=10.0, text=text)
 
@@ -307,7 +310,7 @@ def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> s
 
 
 def least_mb(domain: Domain, tables: Iterable[Clique]) -> float:
-    """Return the size in MB of the smallest model that holds one of the tables; infinity without tables."""
+    """Return the size in MB (JT-SIZE) of the smallest model that holds one of the tables; infinity without tables."""
     capacity = Capacity(domain, MOST_MB)
     return min((capacity.used_mb([table]) for table in tables), default=math.inf)
 
@@ -352,7 +355,8 @@ class Choice:
     def taught_little(self, model: GraphicalModel) -> bool:
         """Return whether the measurement of the chosen table changed the model's answer no more than noise would.
 
-        This is the condition for more expensive rounds (AIM, Algorithm 3).
+        The L1 distance of both answers is compared with the offset of the selection. This is the condition for
+        more expensive rounds (AIM, Algorithm 3).
 
         Args:
             model: The model after the measurement.
@@ -361,11 +365,11 @@ class Choice:
 
 
 def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> Choice:
-    """Select one table by the exponential mechanism, with score w_r * (||M_r(D) - answers_r||_1 - offset_r).
+    """Select one table at random by the exponential mechanism, with score w_r * (||M_r(D) - answers_r||_1 - offset_r).
 
     Args:
         kernel: The kernel, which is charged.
-        answers: The model's answers, in counts.
+        answers: The model's answers, in counts, at least one.
         weights: The weight w_r of each table.
         offsets: A number of counts for each table.
         eps: Privacy parameter of the selection.
@@ -385,7 +389,9 @@ class Selecting:
         self._weights = np.array([weights[r] for r in answers])
 
     def draw(self, among: Booleans) -> Choice:
-        """Select one of the tables where `among` is True, shape (tables,), by the exponential mechanism.
+        """Select one of the tables where `among` is True, shape (tables,), at random by the exponential mechanism.
+
+        The kernel is charged. `Choice.seen` has all tables at the first selection, and no table later.
 
         Raises:
             InputError: A transcript that is replayed has another table.
@@ -399,11 +405,11 @@ class Selecting:
 
 
 def choose_worst(kernel: Kernel, answers: Answers, eps: float) -> Choice:
-    """Select one table by the exponential mechanism, with score ||M_r(D) - answers_r||_1.
+    """Select one table at random by the exponential mechanism, with score ||M_r(D) - answers_r||_1.
 
     Args:
         kernel: The kernel, which is charged.
-        answers: The model's answers, in counts.
+        answers: The model's answers, in counts, at least one.
         eps: Privacy parameter of the selection.
     """
     return choose(kernel, answers, dict.fromkeys(answers, 1.0), dict.fromkeys(answers, 0.0), eps)

@@ -34,7 +34,7 @@ _KEPT = ("Rare values are merged after pairs were measured over all their cells;
 
 @dataclass(frozen=True)
 class Mst:
-    """MST."""
+    """MST, whose parameters are the capacity of its model (MB) and the count below which values are merged."""
 
     card: Card = Card(
         "mst", "MST", ZCDP, keeps_published=True,
@@ -57,7 +57,7 @@ class Mst:
     fitting: Fitting = Fitting()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Each selection compares all pairs of columns that fit the capacity; the budget does not
         matter. The run is refused if columns are too large, no pair fits the capacity or is left
@@ -94,7 +94,11 @@ class Mst:
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run MST; yield a Measured for each column and a Fitted, a Measured for each edge and a Fitted, then Finished."""
+        """Run MST with the kernel's whole budget.
+
+        Yields:
+            A Measured for each column and a Fitted, a Measured for each edge and a Fitted, then a Finished.
+        """
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, THIRD * kernel.rho_total)
         folding = Folding.of(kernel.domain, measurements, self.merge_below, kernel.known)

@@ -21,7 +21,7 @@ class Prior(Protocol):
 
     @property
     def marginals(self) -> Sequence[MarginalCounts]:
-        """The chosen public marginals in private counts with their variances, for a fit."""
+        """The chosen public marginals in private counts with their variances, for a fit; empty without any."""
 
     def learn(self, measurement: Measurement, model: GraphicalModel, /) -> bool:
         """Compare a new private measurement with the prior, and drop the prior if it is contradicted.
@@ -35,7 +35,7 @@ class Prior(Protocol):
         """
 
     def details(self) -> Mapping[str, float]:
-        """Return public facts about the prior by name, for the report."""
+        """Return public facts about the prior by name, for the report; {} without any."""
 
 
 class NoPrior:

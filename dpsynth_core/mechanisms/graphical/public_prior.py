@@ -124,7 +124,10 @@ class PublicPrior:
 
     @property
     def marginals(self) -> list[MarginalCounts]:
-        """The public table's estimates of private counts, for a fit; variances are at least 1, even for a large table."""
+        """The public table's estimates of private counts, for a fit; empty if no marginal is chosen or the table was dropped.
+
+        Variances are at least 1, even for a large table.
+        """
         sharing, inflation = _sharing(self.cliques), self.inflation
         variances = {r: np.maximum(1.0, sharing[r] * inflation * self._variances(r)) for r in self.cliques}
         return [MarginalCounts(r, self.total * self.shares(r), variances[r]) for r in self.cliques]
@@ -259,14 +262,14 @@ def _average(ratios: Sequence[tuple[float, float]]) -> float:
 def raked(domain: Domain, rows: Codes, counts: NDArray[np.int64], columns: Sequence[Measurement], total: float) -> Float:
     """Return weights of distinct public rows that agree with the noisy columns and change the rows' shares least.
 
-    The weights w add up to 1 and minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts
+    The weights w, shape (distinct rows,), add up to 1 and minimise sum_j ||A_j w - y_j||^2 / (2 sigma_j^2) + n KL(w, counts
     / n), in shares of the total. n = sum of counts is the weight of the public table against the
     noise of the columns. The dual has a parameter per cell of each column and is smooth: at the
     minimum w is proportional to counts * exp(sum of the parameters of a row's cells).
 
     Args:
         domain: The domain.
-        rows: The distinct public rows, shape (rows, attributes).
+        rows: The distinct public rows, shape (distinct rows, attributes).
         counts: Number of public people with each row.
         columns: The measurements y_j of the private columns.
         total: Number of private people.
