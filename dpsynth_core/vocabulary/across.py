@@ -32,7 +32,7 @@ class Number:
 
     Attributes:
         column: The column of members.
-        codes: The codes that are counted.
+        codes: The codes that are counted, from 0.
         most: The largest number; with `exactly` the number itself, or the size of a smaller
             household.
         exactly: Whether the number must be reached.
@@ -44,10 +44,10 @@ class Number:
     exactly: bool
 
     def bounds(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the smallest and the largest allowed number of such members, for households of these sizes.
+        """Return the smallest and the largest allowed number of such members, both inclusive, for households of these sizes.
 
         Args:
-            sizes: Number of members of each household.
+            sizes: Number of members of each household, shape (households,).
         """
         most = np.minimum(sizes, self.most)
         return (most if self.exactly else np.zeros_like(most)), most

@@ -120,9 +120,9 @@ class Attribute:
 
         Args:
             name: The name.
-            categories: The values; spaces around them are removed.
-            ordered: Whether their order has a meaning.
-            **fields: Further attributes: labels, dtype, missing, other, missing_as, other_as,
+            categories: The values, at least one; spaces around them are removed.
+            ordered: Whether their order has a meaning: the kind is then "ordinal", else "categorical".
+            **fields: Further attributes: labels, user_missing, dtype, missing, other, missing_as, other_as,
                 label.
 
         Raises:
@@ -171,7 +171,7 @@ class Attribute:
     def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:
         """Return a column of whole numbers in bins.
 
-        By default there is a bin per value up to 100 values, otherwise bins of a round width.
+        By default there is a bin per value up to 100 values, otherwise 34 or fewer bins of a round width.
 
         Args:
             name: The name.
@@ -188,13 +188,13 @@ class Attribute:
 
     @classmethod
     def numeric(cls, name: str, lower: float, upper: float, **fields: Any) -> Attribute:
-        """Return a column of real numbers in bins, by default of a round width.
+        """Return a column of real numbers in bins, by default 34 or fewer bins of a round width.
 
         Args:
             name: The name.
             lower: The lower bound, inclusive.
-            upper: The upper bound, inclusive.
-            **fields: As for `integer`, and decimals.
+            upper: The upper bound, inclusive; it is above `lower`.
+            **fields: As for `integer`, and decimals: digits after the point of released values, 0 to 12.
 
         Raises:
             InputError: A bound or bin is invalid, or another attribute is.
@@ -220,8 +220,12 @@ class Attribute:
     def coded(cls, name: str, size: Any) -> Attribute:
         """Return a column that holds the codes 0 .. size - 1 of its cells already, as benchmark files do.
 
+        Args:
+            name: The name.
+            size: The number of codes, as a number or a text.
+
         Raises:
-            InputError: `size` is not a whole number from 1 up.
+            InputError: `size` is not a whole number from 1 to 100,000 (`MAX_CELLS`), or the name is invalid.
         """
         size = as_number(size)
         if not is_whole(size) or size < 1:
@@ -237,14 +241,14 @@ class Attribute:
         Args:
             name: The name.
             kind: Name of the kind, one of LEARNABLE.
-            most: Largest number of cells.
-            precision: Of times, the unit that their values are written to.
+            most: Largest number of cells, a whole number from 4 to 10,000.
+            precision: Of times, the unit that their values are written to, such as "minute".
             hierarchy: For codes in groups, the level of the groups.
             beyond: Whether numbers beyond the learnt bounds get a further cell, so that it shows how
                 many there are. Otherwise they count in the nearest bin.
 
         Raises:
-            InputError: `most` is out of range, or values of this kind cannot be learnt.
+            InputError: `most` is out of range, values of this kind cannot be learnt, or codes in groups have no level.
         """
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
@@ -270,16 +274,18 @@ class Attribute:
         Args:
             name: The name.
             kind: The name of the kind.
-            lower: The lower bound, as the kind writes it.
-            upper: The upper bound, as the kind writes it.
+            lower: The lower bound, inclusive, as the kind writes it.
+            upper: The upper bound, inclusive, as the kind writes it.
             bins: The number of equal bins.
-            edges: The edges of the bins, as the kind writes them.
-            width: The width of the bins. At most one of `bins`, `edges` and `width` is given.
+            edges: The edges of the bins, as the kind writes them, with or without the bounds.
+            width: The width of the bins, a number or a name such as "month". At most one of `bins`, `edges` and
+                `width` is given; without these three there are bins of a round width, or one per value up to 100.
             own_cells: Values that have a cell each, such as 0 where it means "not applicable".
             **fields: Further attributes.
 
         Raises:
             InputError: A bound or bin is invalid, or more than one of `bins`, `edges` and `width` is given.
+            ValueError: The kind has no bins.
         """
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
             raise InputError(column_field(name), "both bins and edges are given", "give one of bins, width and edges")
@@ -326,12 +332,12 @@ class Attribute:
 
     @property
     def is_number(self) -> bool:
-        """True if the values have bins, as numbers and dates do; codes and categories have none."""
+        """True if the cells are bins, as for numbers, dates, times and durations; listed values and codes have none."""
         return self.about.form is Form.BINNED
 
     @property
     def values(self) -> int:
-        """Number of cells, not counting the cells for other and missing values."""
+        """Number of cells without the cells for other and missing values; `most` if the values are to be learnt."""
         if self.most:
             return self.most
         if self.is_coded:
@@ -345,23 +351,24 @@ class Attribute:
 
     @cached_property
     def size(self) -> int:
-        """Number of all cells. Codes run over values, then the cell of undeclared values, then the cell of missing values."""
+        """Number of all cells: values, then the cell of undeclared values, then the cell of missing values, where there are such."""
         return self.values + self.other + self.missing
 
     @property
     def other_code(self) -> int | None:
-        """The code of the cell of undeclared values, or None."""
+        """The code of the cell of undeclared values, counted from 0; None without such a cell."""
         return self.values if self.other else None
 
     @property
     def missing_code(self) -> int | None:
-        """The code of the cell of missing values, or None."""
+        """The code of the cell of missing values, counted from 0; None without such a cell."""
         return self.size - 1 if self.missing else None
 
     def unfolded(self) -> Attribute:
         """Return the column with a separate cell for missing and one for undeclared values.
 
-        Coded columns, and columns whose values are to be learnt, are returned unchanged.
+        `nearest`, `missing_as` and `other_as` are dropped. Coded columns, and columns whose values are to be
+        learnt, are returned unchanged.
         """
         if self.is_coded or self.most:
             return self
@@ -369,17 +376,28 @@ class Attribute:
 
     @property
     def code_for_missing(self) -> int:
-        """The code under which a missing value counts: the missing cell, else the cell of `missing_as`, else "other", else 0."""
+        """The code under which a missing value counts.
+
+        It is the code of the missing cell, else of the cell that `missing_as` names, else of the cell of undeclared
+        values, else 0.
+        """
         return self._first_of(self.missing_code, self._named(self.missing_as), self.other_code)
 
     @property
     def code_for_unlisted(self) -> int:
-        """The code under which an unlisted or unreadable value counts: "other", else the cell of `other_as`, else missing, else 0."""
+        """The code under which an unlisted or unreadable value counts.
+
+        It is the code of the cell of undeclared values, else of the cell that `other_as` names, else of the missing
+        cell, else 0.
+        """
         return self._first_of(self.other_code, self._named(self.other_as), self.missing_code)
 
     @property
     def code_for_beyond(self) -> int | None:
-        """The code under which a number beyond the bounds counts: "other", else the cell of `other_as`; None for the nearest bin."""
+        """The code under which a number beyond the bounds counts; None if it counts in the nearest bin.
+
+        It is the code of the cell of undeclared values, else of the cell that `other_as` names.
+        """
         return next((code for code in (self.other_code, self._named(self.other_as)) if code is not None), None)
 
     @staticmethod
@@ -419,11 +437,21 @@ class Attribute:
         return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
-        """Return the name of each cell in charts and tables, in code order."""
+        """Return the name of each cell in charts and tables, in code order; unescaped text.
+
+        The cells of undeclared and missing values are called "other" and "missing", in brackets if a value has
+        that name.
+        """
         return self._labels
 
     def stated_bins(self) -> dict[str, Any]:
-        """Return the bins as entries of a domain: "bins", "width" or "edges", and "own_cells" for values with a cell each."""
+        """Return the bins as entries of a domain, from which `binned` makes the same edges.
+
+        The entries are one of "bins" (a number), "width" and "edges", and "own_cells" for values that have a cell each.
+
+        Raises:
+            ValueError: The column has no bins.
+        """
         if (regular := self._regular_bins(self.edges)) is not None:
             return regular
         own = [low for low, high in pairwise(self.edges) if high == self.scale.beyond(low)]
@@ -538,10 +566,11 @@ def scale_of(name: str, kind: str, precision: str) -> Scale:
     Args:
         name: Name of the column in errors.
         kind: Name of the kind.
-        precision: Unit of times; "" for the default, or for kinds without precisions.
+        precision: Unit of times, such as "minute"; "" for the default, "second", or for kinds without precisions.
 
     Raises:
         InputError: The kind lacks this precision.
+        KeyError: The kind is unknown.
         ValueError: The kind has no bins.
     """
     about = KINDS[kind]

@@ -26,7 +26,14 @@ DEFAULT_BINS = 32
 
 
 def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> tuple[float, ...]:
-    """Return the edges of `bins` equal bins between the bounds; bins of whole values differ by at most one value.
+    """Return the `bins` + 1 edges of equal bins between the bounds; bins of whole values differ by at most one value.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        bins: The number of bins, as a number or a text.
 
     Raises:
         InputError: `bins` is not a whole number from 1 to MAX_CELLS, or exceeds the number of
@@ -44,10 +51,19 @@ def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> t
 
 
 def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[float, ...]:
-    """Return the default edges between the bounds.
+    """Return the default edges between the bounds, as numbers of the scale, rising.
 
     These are one bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, otherwise bins of a
     round width, at most DEFAULT_BINS and two more.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+
+    Raises:
+        InputError: The bins would be more than MAX_CELLS.
     """
     first, end = _span(scale, lower, upper)
     if scale.whole and end - first <= ONE_BIN_PER_VALUE_UP_TO:
@@ -58,7 +74,18 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
 def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> tuple[float, ...]:
     """Return the edges of bins of a round width between the bounds, at most `most` bins and two more.
 
-    The bounds may cut the first and the last bin.
+    The bounds may cut the first and the last bin. Bounds too narrow to be divided give a single bin, or up to
+    `most` equal ones.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        most: About the largest number of bins.
+
+    Raises:
+        InputError: The bins would be more than MAX_CELLS.
     """
     first, end = _span(scale, lower, upper)
     if (width := scale.default_width((end - first) / most)) is not None:
@@ -128,7 +155,15 @@ def _multiples(scale: Scale, first: float, end: float, width: float) -> list[flo
 
 
 def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> bool:
-    """Return whether equal bins between the bounds have these edges."""
+    """Return whether equal bins between the bounds have exactly these edges.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        edges: The edges, as a tuple of numbers; at least two.
+    """
     return edges == equal_edges(name, scale, lower, upper, len(edges) - 1)
 
 
@@ -144,9 +179,16 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """Return the given edges with the bounds.
+    """Return the given edges with the bounds, where these are outside the given ones; their order is not checked.
 
     For whole values, a last edge at the upper bound includes it.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        edges: The edges, as numbers of the scale.
 
     Raises:
         InputError: There are no edges, or one is not a number, or not a whole number where values
@@ -192,7 +234,13 @@ def own_values(name: str, scale: Scale, stated: Any) -> list[float]:
 
 
 def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Sequence[float]) -> tuple[float, ...]:
-    """Return rising edges that also contain a cell for each of these numbers.
+    """Return rising edges that also contain a cell for each of these numbers; the edges unchanged for no numbers.
+
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        edges: The edges, rising.
+        own: The numbers.
 
     Raises:
         InputError: A number is not between the bounds.
@@ -207,8 +255,15 @@ def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Seque
 def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> None:
     """Check that the edges rise, and that the first and the last edge are the bounds.
 
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        edges: The edges, as numbers of the scale.
+
     Raises:
-        InputError: They do not.
+        InputError: There are fewer than two edges, they do not rise, or they do not begin and end at the bounds.
     """
     if len(edges) < 2 or any(not a < b for a, b in pairwise(edges)):
         raise InputError(column_field(name), "the bin edges do not rise", "give at least two edges, each larger than the one before")
@@ -217,7 +272,12 @@ def check_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence
 
 
 def need_bounds(name: str, lower: Any, upper: Any) -> None:
-    """Check that both bounds are given.
+    """Check that both bounds are given: neither is None or "".
+
+    Args:
+        name: Name of the column in errors.
+        lower: The lower bound.
+        upper: The upper bound.
 
     Raises:
         InputError: A bound is missing.
@@ -229,8 +289,15 @@ def need_bounds(name: str, lower: Any, upper: Any) -> None:
 def checked_bounds(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[Any, Any]:
     """Return (lower, upper): the bounds of a column, converted to the type of its kind of values.
 
+    Args:
+        name: Name of the column in errors.
+        scale: The mapping of values to numbers.
+        lower: The lower bound.
+        upper: The upper bound.
+
     Raises:
-        InputError: A bound is missing, of another type or infinite, or the upper bound is too low.
+        InputError: A bound is missing, of another type or infinite, the upper bound is below the lower one, or the
+            bounds of decimal numbers are equal.
     """
     need_bounds(name, lower, upper)
     low, high = scale.checked(lower), scale.checked(upper)

@@ -29,7 +29,7 @@ WHOLE_SEARCH = 12
 
 
 def maximal(cliques: Collection[Clique]) -> list[Clique]:
-    """Return the cliques that are not contained in another one, larger ones first.
+    """Return the cliques that are not contained in another one, each once, those with more columns first.
 
     Args:
         cliques: Cliques in domain order.
@@ -47,11 +47,14 @@ def maximal(cliques: Collection[Clique]) -> list[Clique]:
 def plan(domain: Domain, cliques: Collection[Clique], block_cells: int | None = None) -> dict[Clique, Clique]:
     """Return the block in which each maximal clique is counted: a clique that contains it.
 
+    Cliques that are contained in another one are not among the keys. The result does not depend on the order of
+    the cliques.
+
     Args:
         domain: The domain.
         cliques: The cliques to count.
         block_cells: Largest number of cells of a block, unless a single clique has more; None for
-            the default.
+            65,535, or 8,191 if there are 4,000 maximal cliques or more.
     """
     targets = tuple(maximal(sorted(cliques)))  # the plan must not depend on the order of the request
     return dict(_planned(domain, targets, block_cells or (SMALL_CELLS if len(targets) >= MANY else BLOCK_CELLS)))
@@ -196,12 +199,13 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
     """Return the cliques in groups, each of which is counted in one pass over the records.
 
     The tables of a group take at most `most_bytes`. The exception is a clique whose own table is
-    larger: its group contains only the clique and its parts.
+    larger: its group contains only the clique and its parts. A single group is returned if all fit, also for no
+    cliques.
 
     Args:
         domain: The domain.
         cliques: The cliques.
-        most_bytes: Largest size of a group's tables, in bytes.
+        most_bytes: Largest size of a group's tables, in bytes, with 8 bytes per cell.
     """
     if len(cliques) <= 1 or 8 * sum(max(BLOCK_CELLS, domain.cells(clique)) for clique in cliques) <= most_bytes:  # however they are merged
         return [list(cliques)]
@@ -218,7 +222,10 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
 
 
 def passes(domain: Domain, cliques: Collection[Clique]) -> int:
-    """Return the number of passes over the records that counting these cliques takes, with TABLE_BYTES of memory."""
+    """Return the number of passes over the records that counting these cliques takes, at least 1.
+
+    The tables of one pass take at most 512 MiB (`TABLE_BYTES`).
+    """
     return len(slices(domain, cliques, TABLE_BYTES))
 
 

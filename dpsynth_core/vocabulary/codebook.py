@@ -35,9 +35,10 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def without_statement(obj: object) -> tuple[str, ...]:
-    """Return the columns of a domain's JSON that do not state how missing or undeclared values count.
+    """Return the names of columns of a domain's JSON that do not state how missing or undeclared values count.
 
-    Such values get cells of their own.
+    Such values get cells of their own. Columns that have no such cells, or whose values are to be learnt, are not
+    named. The result is () for JSON without a list of attributes.
 
     Args:
         obj: The JSON value.
@@ -52,9 +53,9 @@ def without_statement(obj: object) -> tuple[str, ...]:
 
 
 def unstated_columns(text: str) -> tuple[str, ...]:
-    """Return the columns of a file's domain that do not state how missing or undeclared values count.
+    """Return the names of columns of a file's domain that do not state how missing or undeclared values count.
 
-    In a codebook these are all columns.
+    In a codebook (CSV or DDI) these are all columns.
 
     Args:
         text: The text of the file, as `parse_domain` reads it.
@@ -69,11 +70,12 @@ def unstated_columns(text: str) -> tuple[str, ...]:
 def parse_domain(text: str) -> Domain:
     """Return a domain from the text of a file.
 
-    The text is JSON (either form), a codebook CSV with a header column,value[,label], or a DDI
-    codebook.
+    The text is JSON (either form of `Domain.from_json`), a codebook CSV with a header column,value[,label] (comma,
+    semicolon or tab between the fields), or a DDI codebook in XML.
 
     Raises:
         InputError: The text is empty, of another form, or describes no valid domain.
+        CapacityError: The domain has too many columns, or its rules have too many cells.
     """
     body = text.lstrip("\ufeff \t\r\n")
     if not body:
@@ -101,6 +103,7 @@ def load_domain(path: str | Path) -> Domain:
 
     Raises:
         InputError: The file cannot be read, or is not a domain.
+        CapacityError: The domain has too many columns, or its rules have too many cells.
     """
     return parse_domain(read_document(Path(path), "domain"))
 
@@ -110,13 +113,13 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for
     unlisted values, which every column has here. A single value such as 17..90, 0.0..99.5,
-    2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds.
+    2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds, both inclusive.
 
     Args:
-        table: The rows, each with the keys column, value and perhaps label.
+        table: The rows, each with the keys column, value and perhaps label, in any case.
 
     Raises:
-        InputError: A row lacks its column or value, or a column is invalid.
+        InputError: There are no rows, a row lacks its column or value, or a column is invalid.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -170,7 +173,8 @@ def pasted_domain(text: str) -> Domain:
     and codebooks with a header are read too.
 
     Raises:
-        InputError: The lines are not a domain.
+        InputError: There are no lines, or the lines are not a domain.
+        CapacityError: The domain has too many columns, or its rules have too many cells.
     """
     if _is_json(text):
         return parse_domain(text)
@@ -250,16 +254,24 @@ def _all_of(name: str, cells: list[str], tabs: bool) -> list[list[str]]:
 
 
 def holds_values(text: str) -> bool:
-    """Return whether pasted lines state values of columns, and not only names."""
+    """Return whether pasted lines state values of columns, and not only names.
+
+    True is returned for JSON, and for several lines of which one has more than one cell.
+
+    Raises:
+        InputError: A quotation mark is not closed.
+    """
     rows = _rows(text)
     return _is_json(text) or (len(rows) > 1 and any(len(row) > 1 for row in rows))
 
 
 def pasted_names(text: str) -> tuple[str, ...]:
-    """Return the names of columns in a text: one a line, or side by side in a single line.
+    """Return the names of columns in a text: one a line, or side by side in a single line, in order.
+
+    If lines have several cells, the first cell of each is the name.
 
     Raises:
-        InputError: There are no names, or one is there twice.
+        InputError: There are no names, one is there twice, or a quotation mark is not closed.
     """
     rows = _rows(text)
     cells = rows[0] if len(rows) == 1 else [row[0] for row in rows]

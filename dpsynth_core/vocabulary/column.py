@@ -82,7 +82,7 @@ class Column(BaseModel):
 
     @classmethod
     def from_json(cls, obj: object) -> Self:
-        """Return the column that a JSON object describes.
+        """Return the column that a JSON object describes; whether the fields go together is checked by `complete`.
 
         Raises:
             InputError: It is no JSON object, or an entry is unknown or of the wrong type.
@@ -95,12 +95,12 @@ class Column(BaseModel):
             raise _as_input_error(obj, error) from None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that are set, as JSON values, in a fixed order."""
+        """Return the fields that are set, in a fixed order; a field that was set to None is in it as None."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
     @property
     def about(self) -> Kind:
-        """The facts about the column's kind.
+        """The entry of the column's kind in the registry of kinds (`kinds.registry`).
 
         Raises:
             InputError: The kind is unknown.
@@ -126,9 +126,11 @@ class Column(BaseModel):
     def complete(self) -> RowColumn:
         """Return the column that the description states, an attribute or a column that is filled in.
 
+        Missing and undeclared values get a cell each unless the description states otherwise.
+
         Raises:
-            InputError: The description is not finished, or a field is missing, wrong, or does not
-                go with the kind.
+            InputError: The description is not finished ("to_do" is not empty), or a field is missing,
+                wrong, or does not go with the kind.
         """
         if self.to_do:
             problem = "it is not finished: the domain was made from labels alone"
@@ -225,10 +227,11 @@ def _of_attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def dtype_of(values: Iterable[object]) -> str:
-    """Return the default type of listed values.
+    """Return the default type of listed values: "bool", "int64", "float64" or "string".
 
-    It is "bool" for truth values, "int64" or "float64" for numbers, and "string" for anything else.
-    If a number is so large that float64 may not hold it exactly, it is "string" as well.
+    It is "bool" if all are truth values, "int64" if all are integers, "float64" if all are finite numbers, and
+    "string" for anything else, for no values, and for a number so large that float64 may not hold it exactly
+    (2^53 or more in absolute value).
     """
     every = list(values)
     if every and all(isinstance(value, bool) for value in every):

@@ -41,18 +41,20 @@ def declared(
 ) -> Column:
     """Return the column for a declaration; what it does not say stays open under "to_do".
 
+    Missing and undeclared values get a cell each.
+
     Args:
         name: Name of the column.
         kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" if
             unknown.
-        label: Description of the column.
+        label: Description of the column; "" without one.
         labels: Labels of its values, numbers or texts, without values that mean missing.
         ordered: Whether the labels have an order.
-        decimals: Number of decimals that its format shows.
-        bounds: The smallest and the largest valid number.
+        decimals: Number of digits after the point that its format shows; a "number" with 0 is a whole number.
+        bounds: The smallest and the largest valid number, both inclusive; None if unknown.
 
     Raises:
-        InputError: There are more labels than a column may have.
+        InputError: There are more than 100,000 labels, the most values that a column may have.
     """
     fields: dict[str, Any]
     if kind == "bool":
@@ -99,10 +101,10 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def from_name(column: Column) -> Column:
-    """Return an open column with the bounds or the kind that its name suggests.
+    """Return an open column (one with a "to_do") with the bounds or the kind that its name suggests.
 
-    The column is returned unchanged if it is not open, if it has a list, or if its name suggests
-    nothing.
+    Bounds settle the column ("to_do" is left out); a kind alone does not. The column is returned unchanged if it is not
+    open, if it has a list, or if its name suggests nothing.
     """
     suggestion, unknown = usual.suggested(column.name), column.kind == "categorical"
     if not column.to_do or column.categories:
@@ -130,7 +132,7 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
 
 
 def value_text(value: float | str) -> str:
-    """Return a labelled value as a domain lists it."""
+    """Return a labelled value as a domain lists it: a text without surrounding spaces, a number in its shortest form."""
     return value.strip() if isinstance(value, str) else plain_number(value)
 
 

@@ -80,12 +80,16 @@ class Domain:
 
     @cached_property
     def zeros(self) -> dict[Clique, Cells]:
-        """The impossible cells: for each clique with rules, a table that is True in them."""
+        """The impossible cells: for each clique with rules, a table that is True in them; empty without rules.
+
+        A table has one axis per column of its clique. Pairs of columns that only follow from several orders have
+        tables too.
+        """
         return checked(self.impossible, self.attributes)
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
-        """The stated orders of columns, and the orders that these imply (a <= c from a <= b and b <= c)."""
+        """The stated orders of columns, and the orders that these imply (a <= c from a <= b and b <= c); () without any."""
         return tuple(implied([rule.order for rule in self.impossible if rule.order is not None]))
 
     @cached_property
@@ -105,10 +109,14 @@ class Domain:
         """Return a domain with these columns of the rows, in order.
 
         Args:
-            columns: Attributes and columns that are filled in.
+            columns: Attributes and columns that are filled in, in the order of the rows.
             impossible: Rules about combinations that cannot occur.
-            origin: Origin of the domain, or "".
+            origin: Origin of the domain, one of `ORIGINS`, or "".
             published: Tables that were published about the people.
+
+        Raises:
+            InputError: No column is an attribute, two columns have the same name, or a rule is invalid.
+            CapacityError: There are too many columns, or the tables of the rules have too many cells.
         """
         every = list(columns)
         attributes = tuple(column for column in every if isinstance(column, Attribute))
@@ -117,7 +125,7 @@ class Domain:
 
     @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
-        """All columns of the rows, in their order."""
+        """All columns of the rows, attributes and filled ones, in the order of the rows."""
         columns: list[RowColumn] = list(self.attributes)
         for other in self.filled:
             columns.insert(other.place, other)
@@ -125,12 +133,12 @@ class Domain:
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """The names of all columns of the rows, in order."""
+        """The names of all columns of the rows, filled ones included, in order."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the attributes, in order."""
+        """The names of the attributes, in domain order, without columns that are filled in."""
         return tuple(attribute.name for attribute in self.attributes)
 
     @cached_property
@@ -154,10 +162,10 @@ class Domain:
         return len(self.attributes)
 
     def position(self, name: str) -> int:
-        """Return the index of an attribute.
+        """Return the index of an attribute among the attributes, counted from 0.
 
         Raises:
-            InputError: The name is not in the domain.
+            InputError: The name is not an attribute of the domain.
         """
         try:
             return self._position[name]
@@ -166,7 +174,7 @@ class Domain:
             raise InputError(column_field(str(name)), problem, remedy) from None
 
     def clique(self, names: Iterable[str]) -> Clique:
-        """Return the names in domain order.
+        """Return the names as a clique, that is in domain order; () for no names.
 
         Raises:
             InputError: A name is not in the domain, or is given twice.
@@ -178,7 +186,11 @@ class Domain:
         return tuple(self.names[p] for p in ordered)
 
     def sizes(self, clique: Iterable[str]) -> tuple[int, ...]:
-        """Return the shape of a marginal: its number of cells along each axis."""
+        """Return the shape of a marginal: the number of cells of each column, in the order given; () for no columns.
+
+        Raises:
+            InputError: A name is not in the domain.
+        """
         sizes = self._sizes
         try:
             return tuple([sizes[name] for name in clique])
@@ -187,13 +199,20 @@ class Domain:
             raise
 
     def cells(self, clique: Iterable[str]) -> int:
-        """Return the number of cells of a marginal, as an exact integer of any size; 1 for the empty clique."""
+        """Return the number of cells of a marginal, as an exact integer of any size; 1 for the empty clique.
+
+        Raises:
+            InputError: A name is not in the domain.
+        """
         return math.prod(self.sizes(clique))
 
     def possible_cells(self, clique: Clique) -> int:
         """Return the number of cells of a marginal that no rule excludes.
 
         Rules that name a column outside the marginal do not count.
+
+        Raises:
+            InputError: A name is not in the domain.
         """
         if not self.zeros:
             return self.cells(clique)
@@ -206,6 +225,9 @@ class Domain:
         """Return a table of the marginal's shape that is True in impossible cells.
 
         None is returned if no rule is about columns of the marginal alone.
+
+        Args:
+            clique: The columns of the marginal, in domain order.
         """
         inside = {zeros: table for zeros, table in self.zeros.items() if set(zeros) <= set(clique)}
         if not inside:
@@ -219,8 +241,9 @@ class Domain:
         """Return a marginal with 0 in the impossible cells, where values can only be noise.
 
         Args:
-            clique: The columns of the marginal.
-            table: The marginal.
+            clique: The columns of the marginal, in domain order.
+            table: The marginal, one axis per column. It is not changed, and is returned itself if no rule is about
+                these columns alone.
         """
         impossible = self.impossible_cells(clique)
         return table if impossible is None else np.where(impossible, 0.0, table)
@@ -243,11 +266,17 @@ class Domain:
         return Domain.of((c for c in self.columns if c.name in kept or not isinstance(c, Attribute)), rules, self.origin, published)
 
     def is_published(self, clique: Iterable[str]) -> bool:
-        """Return whether all columns of a marginal are in one published table, which then states the marginal."""
+        """Return whether all columns of a marginal are in one published table, which then states the marginal.
+
+        The empty clique is published if there is any published table.
+        """
         return any(set(clique) <= set(table.columns) for table in self.published)
 
     def published_columns(self) -> dict[Clique, NDArray[np.float64]]:
-        """Return the one-way marginal of each column of a published table, as shares of people."""
+        """Return the one-way marginal of each column of a published table, as shares of people that add up to 1.
+
+        If several tables have a column, the last one counts. The result is empty without published tables.
+        """
         tables = ((table, name) for table in self.published for name in table.columns)
         return {(name,): project(table.shares, table.columns, (name,)) for table, name in tables}
 
@@ -259,7 +288,8 @@ class Domain:
         """Return the domain with its columns in another order.
 
         Args:
-            columns: Names in the new order; columns that it lacks come last, in their old order.
+            columns: Names in the new order; columns of the domain that it lacks come last, in their old order.
+                Names that the domain lacks are ignored.
         """
         place = {name: i for i, name in enumerate(columns)}
         ordered = sorted(self.columns, key=lambda column: place.get(column.name, len(place)))
@@ -275,22 +305,25 @@ class Domain:
 
     @property
     def unknown(self) -> tuple[Attribute, ...]:
-        """The columns whose values are to be learnt."""
+        """The columns whose values are to be learnt, in domain order; () without such columns."""
         return tuple(attribute for attribute in self.attributes if attribute.most)
 
     def completed(self, learnt: Iterable[Attribute]) -> Domain:
         """Return the domain with learnt attributes in the places of the attributes of the same names.
 
-        Descriptions (`label`) are kept.
+        Other attributes stay. Each keeps the description (`label`) of the attribute that it replaces.
 
         Args:
-            learnt: The learnt attributes.
+            learnt: The learnt attributes, each with the name of one of the domain's attributes.
+
+        Raises:
+            InputError: An attribute's name is not in the domain, or a rule does not fit the learnt values.
         """
         by_name = {attribute.name: replace(attribute, label=self[attribute.name].label) for attribute in learnt}
         return replace(self, attributes=tuple(by_name.get(attribute.name, attribute) for attribute in self.attributes))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the domain as JSON; `from_json` reads it back to an equal domain."""
+        """Return the domain as JSON without its published tables; `from_json` reads it back to an equal domain."""
         obj: dict[str, Any] = {"version": VERSION, "attributes": [Column.of(column).to_json() for column in self.columns]}
         by_name = {a.name: a for a in self.attributes}
         obj |= {"origin": self.origin} if self.origin else {}
@@ -299,6 +332,9 @@ class Domain:
     @classmethod
     def stated(cls, obj: object) -> Domain:
         """Return the domain of a new plan, from its JSON.
+
+        Args:
+            obj: The JSON value, in one of the two forms that `from_json` reads.
 
         Raises:
             InputError: The JSON is not a domain (`from_json`), or a range in a rule covers only a
@@ -314,10 +350,10 @@ class Domain:
         """Check that no range in these rules covers only a part of a cell.
 
         Args:
-            rules: The rules as JSON.
+            rules: The rules as JSON; nothing is checked if it is not a list.
 
         Raises:
-            InputError: A range does.
+            InputError: A range covers only a part of a cell. The error names the rule and the nearest valid ranges.
         """
         for place, rule in enumerate(rules if isinstance(rules, list) else []):
             check_ranges(rule, self.attributes, numbered(place))

@@ -26,9 +26,10 @@ class Draw:
     """A random draw of marginals.
 
     Attributes:
-        kind: RANDOM or SKEWED.
+        kind: RANDOM, for different sets of columns that are equally likely, or SKEWED, for draws that favour some
+            columns and may repeat a set.
         k: Number of columns of each marginal.
-        count: Number of marginals, or of draws.
+        count: Number of different marginals (RANDOM), or of draws (SKEWED).
         seed: Seed that determines them.
     """
 
@@ -38,13 +39,13 @@ class Draw:
     seed: int
 
     def weights(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """Return the number of times that each marginal was drawn.
+        """Return the number of times that each marginal was drawn; the same draw gives the same result on every machine.
 
         Marginals are ordered by the positions of their columns; those that were not drawn are left
-        out.
+        out. With RANDOM every number is 1.
 
         Args:
-            names: The columns to draw from, in order.
+            names: The columns to draw from, in order, at least `k`.
         """
         rng = Random(self.seed)
         drawn = _skewed(len(names), self.k, self.count, rng) if self.kind == SKEWED else _uniform(len(names), self.k, self.count, rng)

@@ -33,11 +33,11 @@ class Filled:
     Attributes:
         name: Name of the column.
         kind: "constant" or "identifier".
-        text: The value of every row, or the first identifier, whose last number counts up.
-        dtype: Type of the column; an identifier that is a plain number has a numeric type.
-        label: Description for people.
-        place: Place among the columns of the rows.
-        start: How many rows of other tables come before the first.
+        text: The value of every row, or the first identifier, whose last number counts up; at most 200 characters.
+        dtype: Type of the column; an identifier that is a plain number has "int64", any other identifier "string".
+        label: Description for people; "" without one.
+        place: Place among the columns of the rows, counted from 0.
+        start: Number of rows of other tables that come before the first.
 
     Raises:
         InputError: The declaration is invalid.
@@ -93,7 +93,7 @@ class Filled:
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
     def values(self, rows: int, first: int = 0) -> list[Any]:
-        """Return the values of consecutive rows, in the column's type.
+        """Return the values of consecutive rows, in the column's type; [] for no rows.
 
         Args:
             rows: Number of rows.
@@ -114,6 +114,9 @@ class Filled:
         """Return the column for rows that follow so many rows of another table.
 
         Identifiers go on counting; a constant stays the same.
+
+        Args:
+            rows: Number of rows of the other table, added to `start`.
         """
         return replace(self, start=self.start + rows)
 
@@ -167,6 +170,9 @@ class Calibrated(Filled):
     def holds(self, values: list[Any], first: int) -> bool:
         """Return whether consecutive rows have these weights, up to rounding of sums on another machine.
 
+        The relative difference may be 1e-6, or the absolute one 1e-5. False is returned if a weight is None or there
+        are fewer weights than rows.
+
         Args:
             values: The weights of the rows.
             first: Number of the first row, counted from 0.
@@ -189,7 +195,7 @@ def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
     Args:
         name: Name of the column.
         kind: "constant" or "identifier".
-        stated: The entries: value and dtype, or pattern.
+        stated: The entries: value and dtype, or pattern. Without dtype the type follows from the value.
 
     Raises:
         InputError: The value is not a text, number or truth value, or the declaration is invalid.

@@ -29,9 +29,9 @@ class Peer:
 
     Attributes:
         title: Name of the program.
-        of: Returns whether a document has its format.
-        columns: Yields each column with its declaration, None for an identifier.
-        written: Returns a domain as such a document.
+        of: Returns whether a parsed document has its format.
+        columns: Yields the name of each column with its declaration, None for an identifier.
+        written: Returns a domain as such a document; raises InputError for a column that the format cannot describe.
     """
 
     title: str
@@ -43,11 +43,13 @@ class Peer:
 def read(text: str) -> tuple[dict[str, Any], list[str]]:
     """Return the JSON of a domain from another program's document in JSON or YAML.
 
+    Columns that the document does not describe fully are marked "to_do".
+
     Returns:
-        The JSON, and the names of the columns that it leaves out as identifiers.
+        The JSON, and the names of the columns that it leaves out as identifiers, in order.
 
     Raises:
-        InputError: The text is not a document of a known program.
+        InputError: The text is not a document of a known program, or describes several tables.
     """
     return _columns(_parsed(text))
 
@@ -72,13 +74,13 @@ def _columns(obj: Any) -> tuple[dict[str, Any], list[str]]:
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """Two linked tables in another program's document.
+    """Two linked tables in another program's document: the first has one row per key, the second any number.
 
     Attributes:
         first: JSON of the first table's domain, without the key.
         second: JSON of the second table's domain, without the key.
-        key: The key.
-        most: Number of rows of the second that count per key, or None.
+        key: Name of the column that links both tables.
+        most: Number of rows of the second that count per key; None if the document does not state it.
     """
 
     first: dict[str, Any]

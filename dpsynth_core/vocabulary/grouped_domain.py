@@ -22,6 +22,10 @@ def with_groups(domain: Domain, groups: Iterable[Groups]) -> Domain:
 
     Columns that are filled in, and the origin, are left out.
 
+    Args:
+        domain: The domain.
+        groups: The groups; their columns come in this order.
+
     Raises:
         InputError: A name is taken, or groups do not fit their column.
         CapacityError: The tables of the rules have too many cells.
@@ -47,7 +51,7 @@ def check_groups(domain: Domain, groups: Groups) -> None:
 
 
 def measured_sizes(domain: Domain, clique: Clique, groups: Sequence[Groups]) -> tuple[int, ...]:
-    """Return the shape of a table over columns of the domain and groups.
+    """Return the shape of a table over columns of the domain and groups: the number of cells or groups of each name.
 
     Args:
         domain: The domain.
@@ -55,7 +59,7 @@ def measured_sizes(domain: Domain, clique: Clique, groups: Sequence[Groups]) -> 
         groups: The groups among these names.
 
     Raises:
-        InputError: Groups do not fit the domain (`check_groups`).
+        InputError: Groups do not fit the domain (`check_groups`), or a name is unknown.
     """
     for one in groups:
         check_groups(domain, one)

@@ -26,7 +26,7 @@ class Groups:
     Attributes:
         name: Name of the groups.
         column: Name of the column.
-        places: The group of each of the column's cells, numbered from 0.
+        places: The group of each of the column's cells, in code order; groups are numbered from 0.
 
     Raises:
         InputError: A group has no cell.
@@ -48,7 +48,7 @@ class Groups:
 
     @cached_property
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """The cells of each group."""
+        """The cells of each group, as ascending codes from 0, in the order of the groups."""
         members: list[list[int]] = [[] for _ in range(self.size)]
         for cell, place in enumerate(self.places):
             members[place].append(cell)
@@ -60,8 +60,8 @@ class Groups:
         A product with zeros and ones is several times as fast as adding up cell by cell.
 
         Args:
-            table: The table.
-            axis: The axis of the column.
+            table: The table, int64 or float64; it is not changed.
+            axis: The number of the column's axis, from 0.
         """
         summed: NDArray[Number] = np.tensordot(table, self._belongs.astype(table.dtype), (axis, 0))
         return summed
@@ -84,7 +84,7 @@ class Groups:
         return self._place[codes].astype(np.int32)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the groups as JSON."""
+        """Return the groups as a JSON object with "name", "column" and "places"."""
         return {"name": self.name, "column": self.column, "places": list(self.places)}
 
     @classmethod

@@ -25,13 +25,14 @@ class Hierarchy:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The groups of a table, in the order in which it names them first."""
+        """The groups of a table, in the order in which it names them first; () for a grouping by level."""
         return tuple(dict.fromkeys(group for _, group in self.groups))
 
     def group(self, code: str) -> str:
         """Return the group of a code; "" for a code that the table of groups does not know.
 
-        The name of a group, or a code of exactly `level` characters, is its own group.
+        The name of a group, or a code of exactly `level` characters, is its own group. A code with fewer letters and
+        digits than `level` is its own group as well.
         """
         if code in self._names or len(code) == self.level:
             return code

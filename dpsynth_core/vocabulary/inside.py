@@ -36,8 +36,11 @@ class Inside:
     def of(self, column: Attribute) -> Parts:
         """Return the parts of a column's cells.
 
+        Args:
+            column: The column, which has bins.
+
         Raises:
-            InputError: They do not divide the column's cells.
+            InputError: The parts do not divide the column's cells, or a number of people is negative or infinite.
         """
         edges, cells = np.asarray(self.parts, dtype=np.float64), np.asarray(column.edges, dtype=np.float64)
         fits = len(self.people) == len(edges) - 1 and (np.diff(edges) > 0).all() and np.isin(cells, edges).all()
@@ -51,7 +54,7 @@ class Inside:
         return sum(self.people[1:]) > sum(self.people) / 2
 
     def to_json(self) -> dict[str, Any]:
-        """Return the distribution as JSON."""
+        """Return the distribution as a JSON object with "parts" (edges) and "people" (numbers)."""
         return {"parts": list(self.parts), "people": list(self.people)}
 
     @classmethod
@@ -76,23 +79,23 @@ class Parts:
 
     @cached_property
     def cell(self) -> NDArray[np.intp]:
-        """The cell that contains each part."""
+        """The cell that contains each part, counted from 0, shape (parts,)."""
         return np.searchsorted(np.asarray(self.column.edges, dtype=np.float64), self.edges[:-1], side="right") - 1
 
     @cached_property
     def shares(self) -> Float:
-        """Each part's share of the people in its cell; in a cell without people, its share of the width."""
+        """Each part's share (0 to 1) of the people in its cell, shape (parts,); in a cell without people, its share of the width."""
         values = self.column.values
         people, widths = np.bincount(self.cell, self.people, values), np.bincount(self.cell, np.diff(self.edges), values)
         of_width = np.diff(self.edges) / widths[self.cell]
         return np.divide(self.people, people[self.cell], out=of_width, where=people[self.cell] > 0)
 
     def drawn(self, cells: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw a part for each row, by the parts' shares of the row's cell, shape (rows,).
+        """Draw a part at random for each row, by the parts' shares of the row's cell; parts are counted from 0, shape (rows,).
 
         Args:
-            cells: The cell of each row, always a bin.
-            rng: Randomness.
+            cells: The cell of each row, always a bin, counted from 0.
+            rng: Randomness; the same state gives the same parts.
         """
         first = np.searchsorted(self.cell, np.arange(self.column.values))
         last = np.append(first[1:], len(self.cell)) - 1
@@ -108,7 +111,10 @@ class Parts:
 
 
 def middles(attribute: Attribute) -> NDArray[np.float64]:
-    """Return the middle of each bin, shape (size,); NaN for the cells of other and missing values."""
+    """Return the middle of each bin on the column's scale, shape (size,); NaN for the cells of other and missing values.
+
+    The scale counts days since 1970-01-01 for dates (`kinds.kind.Scale`).
+    """
     edges = np.array(attribute.edges, dtype=np.float64)
     return behind((edges[:-1] + edges[1:] - attribute.scale.whole) / 2, attribute)
 

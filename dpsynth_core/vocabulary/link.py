@@ -58,13 +58,13 @@ class Link:
     Attributes:
         households: Columns of the first table, without the key.
         members: Columns of the second table, without the key.
-        most: Largest number of members of a household that count.
+        most: Largest number of members of a household that count, from 1 to 10.
         rules: Combinations that no household has.
         numbers: Rules about the number of members with some value.
 
     Raises:
         InputError: `most` is out of range, both tables have a column, or the tables have features
-            that linked tables do not support.
+            that linked tables do not support (rules of their own, values to be learnt, filled columns).
     """
 
     households: Domain
@@ -82,11 +82,12 @@ class Link:
         Args:
             households: Columns of the first table.
             members: Columns of the second table.
-            most: Largest number of members of a household that count.
-            rules: The rules as JSON (`across`).
+            most: Largest number of members of a household that count, from 1 to 10.
+            rules: The rules as JSON (`across`); without any, the link has no rules.
 
         Raises:
-            InputError: A rule is invalid, or as for `Link`.
+            InputError: A rule is invalid, `most` is out of range, or the tables cannot be linked (`Link`).
+            CapacityError: The table of a rule has too many cells.
         """
         read, counted = across.read(rules, cls(households, members, most).columns, members)
         shown = {one.name: one for one in households} | {name: one for one in members for name in (one.name, cls.other(one.name))}
@@ -127,7 +128,7 @@ class Link:
     def alike(name: str) -> str:
         """Return the name of the column that counts a household's members with the same value in a member's column.
 
-        The member itself is counted.
+        The member itself is counted, so the number is at least 1.
         """
         return f"members alike in {name}"
 
@@ -152,6 +153,10 @@ class Link:
 
         The last cell of each column of a member is for an absent member. Rules hold for the two
         members in both orders.
+
+        Raises:
+            InputError: The rules leave no possible record.
+            CapacityError: There are too many columns, or the tables of the rules have too many cells.
         """
         one = [_with_nobody(attribute, attribute.name) for attribute in self.member_columns]
         another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.member_columns]
@@ -167,26 +172,29 @@ class Link:
 
     @property
     def records_each(self) -> int:
-        """The number of records of a household."""
+        """The number of records that each household is divided into, the same for every size: `records_each(most)`."""
         return records_each(self.most)
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """The weight of a record by number of members, 0 to `most`, that makes each member count as much as a household.
+        """The weight of a record by number of members, shape (most + 1,), that makes each member count as much as a household.
 
-        A member of a household of k > 1 is the first one in `records_each` / k records, a single
-        member in half of them.
+        It is 0 for no members, 2 for one, k for k. A member of a household of k > 1 is the first one in
+        `records_each` / k records, a single member in half of the household's records.
         """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
     @cached_property
     def swapped(self) -> dict[str, str]:
-        """The counterpart of each column of a member: the same column of the other member of the record."""
+        """The counterpart of each column of a member: the same column of the other member of the record, by name."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.member_columns]
         return dict(pairs) | {other: name for name, other in pairs}
 
     def mirrored(self, clique: Clique) -> Clique:
-        """Return the columns of a marginal with the two members of the record exchanged, in the same places."""
+        """Return the columns of a marginal with the two members of the record exchanged, in the same places.
+
+        Columns of the household stay. The result need not be in domain order.
+        """
         return tuple(self.swapped.get(name, name) for name in clique)
 
     def slots(self, households: int, owners: NDArray[np.int64], members: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
@@ -199,7 +207,7 @@ class Link:
             members: Codes of the members, shape (members, columns).
 
         Returns:
-            The number of members of each household, and the codes of its members, shape
+            The number of members of each household, shape (households,), and the codes of its members, int32 of shape
             (households, most, columns), with zeros behind the last member.
         """
         sizes = np.bincount(owners, minlength=households)
@@ -217,7 +225,8 @@ class Link:
                 are ignored.
 
         Yields:
-            The number of equal records that each pair stands for, and the codes of the pairs.
+            The number of equal records that each pair stands for, and the codes of the pairs, shape (pairs, columns
+            of `domain`). Sizes rise from 0; a size that no household has is left out.
         """
         nobody = np.array([attribute.size for attribute in self.member_columns], dtype=np.int32)
         for size in range(self.most + 1):
@@ -233,11 +242,11 @@ class Link:
 
 
 def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
-    """Split pairs that `Link.records` made into households and members.
+    """Split pairs that `Link.records` made into households and members, sorted by number of members.
 
     Args:
         link: The link.
-        records: Codes of the pairs, each once.
+        records: Codes of the pairs, each once, shape (pairs, columns of `link.domain`).
 
     Returns:
         The codes of each household with its number of members as the last column; the household of
@@ -258,7 +267,7 @@ def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArra
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each member in its household, counted from 0.
+    """Return the place of each member in its household, counted from 0, shape (members,).
 
     Args:
         sizes: Number of members of each household; members follow each other household by

@@ -19,14 +19,20 @@ Float = NDArray[np.float64]
 
 
 def summed_axes(clique: Sequence[Hashable], onto: Collection[Hashable]) -> tuple[int, ...]:
-    """Return the axes of a table over `clique` whose columns are not in `onto`: a projection sums over them."""
+    """Return the axes of a table over `clique`, from 0, whose columns are not in `onto`: a projection sums over them."""
     return tuple(axis for axis, column in enumerate(clique) if column not in onto)
 
 
 def project(values: NDArray[Scalar], clique: Sequence[Hashable], onto: Sequence[Hashable]) -> NDArray[Scalar]:
     """Sum a table over `clique` down to the columns `onto`, with axes in that order.
 
-    If no axis is summed over, the result is `values` itself or a view.
+    If no axis is summed over, the result is `values` itself or a view. For no columns it is the total, an array
+    without axes.
+
+    Args:
+        values: The table, one axis per column of `clique`.
+        clique: The table's columns.
+        onto: The columns to keep.
 
     Raises:
         ValueError: `onto` has a column that the clique lacks, or one twice.
@@ -57,13 +63,13 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
 def largest_run(table: NDArray[Any], axis: int, cells: Sequence[int]) -> Any:
     """Return the largest absolute sum of a run of neighbouring cells along one axis, over all other cells.
 
-    It is the largest of the cumulative sums less the smallest, the empty sum included. It is exact
-    for integers.
+    It is the largest of the cumulative sums less the smallest, the empty sum included, so at least 0. It is
+    exact for integers.
 
     Args:
         table: The table.
-        axis: The axis.
-        cells: The cells of this axis that count, in their order.
+        axis: The number of the axis, from 0.
+        cells: The codes of this axis that count, in their order.
     """
     return np.ptp(np.insert(table.take(cells, axis).cumsum(axis), 0, 0, axis), axis).max()
 
@@ -73,6 +79,10 @@ def at_least(marginal: NDArray[Any], threshold: int) -> NDArray[Any]:
 
     With e_j(y) the records that agree with y in some set of j columns, summed over the sets, inclusion and exclusion gives
     sum over j >= threshold of (-1)^(j - threshold) C(j - 1, threshold - 1) e_j(y). Exact for integers.
+
+    Args:
+        marginal: Counts, one axis per column.
+        threshold: From 1 to the number of columns; with the number of columns the marginal itself is returned.
     """
     columns = range(marginal.ndim)
     if threshold == len(columns):

@@ -17,7 +17,15 @@ Clique = tuple[str, ...]
 
 
 def subsets(columns: Sequence[str], least: int = 0, most: int | None = None) -> Iterator[Clique]:
-    """Yield the subsets of some columns with `least` to `most` members, smaller ones first; by default all subsets."""
+    """Yield the subsets of some columns with `least` to `most` members, smaller ones first; by default all subsets.
+
+    The empty subset is among them if `least` is 0. Columns of a subset have the order of `columns`.
+
+    Args:
+        columns: The columns.
+        least: Smallest number of columns of a subset.
+        most: Largest number of columns of a subset; None for all.
+    """
     for size in range(least, min(len(columns), len(columns) if most is None else most) + 1):
         yield from combinations(columns, size)
 
@@ -38,12 +46,15 @@ class Measurement:
 
     Attributes:
         clique: The marginal.
-        values: float64 counts, one axis per attribute of `clique`, in that order (C order when flattened).
-        sigma: Parameter of the noise.
+        values: float64 counts of records, one axis per name in `clique`, in that order (C order when flattened); may be negative.
+        sigma: Standard deviation of a cell's noise before rounding, in records; above 0.
         spread: None for noise that is independent between cells and from other measurements. Otherwise the values combine all measurements
             of this marginal (see `final`), and `spread` is the largest standard deviation of their noise in any direction.
         rounding: Variance of a cell's noise in addition to sigma^2: `ROUNDING` for normal noise rounded to whole numbers.
         groups: The names in `clique` that are groups of a column's values instead of columns.
+
+    Raises:
+        ValueError: The shape does not fit the clique, `sigma` is not positive, another number is negative, or groups do not fit.
     """
 
     clique: Clique
@@ -67,7 +78,7 @@ class Measurement:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of a cell's noise in counts, rounding included; measurements are weighed by it."""
+        """The standard deviation of a cell's noise in records, rounding included; measurements are weighed by it."""
         return math.sqrt(self.sigma**2 + self.rounding) if self.rounding else self.sigma
 
     @property
@@ -77,14 +88,18 @@ class Measurement:
 
     @property
     def widest(self) -> float:
-        """The largest standard deviation of the noise in any direction: the deviation of a cell, unless the noise is correlated."""
+        """The largest standard deviation of the noise in any direction, in records: the deviation of a cell, unless noise is correlated."""
         return self.deviation if self.spread is None else self.spread
 
 
 def final(measurements: Iterable[Measurement], clique: Clique) -> Measurement | None:
-    """Return the measurement that combines all measurements of this marginal (`Measurement.spread`), or None.
+    """Return the measurement that combines all measurements of this marginal, or None without such a measurement.
 
-    Further measurements of the marginal then add no information.
+    It is the first one with a `spread`. Further measurements of the marginal then add no information.
+
+    Args:
+        measurements: The measurements.
+        clique: The marginal.
     """
     return next((m for m in measurements if m.spread is not None and m.clique == clique), None)
 
@@ -110,8 +125,8 @@ class MarginalCounts:
 
     Attributes:
         clique: The marginal.
-        values: The counts, float64, one axis per column.
-        variances: Variance of each count, of the same shape; infinite for an unknown cell.
+        values: The counts of records, float64, one axis per column.
+        variances: Variance of each count, in records squared, of the same shape; infinite for an unknown cell.
     """
 
     clique: Clique

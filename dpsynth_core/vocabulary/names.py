@@ -22,10 +22,10 @@ def trimmed(name: str) -> str:
 
 
 def told_apart(header: Sequence[str]) -> tuple[str, ...]:
-    """Return distinct names of columns for the cells of a header.
+    """Return distinct names of columns for the cells of a header, in order.
 
     Repeated names are numbered (age, age_2), and unnamed columns are called by their place
-    (column_3), avoiding names in the header. Neighbouring tables with the same header get the same
+    (column_3, counted from 1), avoiding names in the header. Neighbouring tables with the same header get the same
     names.
 
     Args:
@@ -54,7 +54,7 @@ def column_field(name: str) -> str:
 
 
 def of_columns(size: int) -> str:
-    """Return the heading for all tables of `size` columns, such as "Tables of two columns"."""
+    """Return the heading for all tables of `size` columns, such as "Tables of two columns"; "Single columns" for 1."""
     return "Single columns" if size == 1 else f"Tables of {in_letters(size)} columns"
 
 
@@ -64,7 +64,7 @@ def with_column(name: str) -> str:
 
 
 def in_letters(count: int) -> str:
-    """Return a small number as a word, a larger one in digits."""
+    """Return a number up to ten as a word ("no" for 0), a larger one in digits with a comma for each thousand."""
     return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 

@@ -32,7 +32,7 @@ class Occupied:
 
     Attributes:
         sizes: Number of values of each column.
-        cells: Numbers of the occupied cells, ascending.
+        cells: Numbers of the occupied cells, from 0 with the last column fastest, ascending.
         records: Number of records in each of these cells, at least one.
     """
 
@@ -42,9 +42,9 @@ class Occupied:
 
     @property
     def codes(self) -> NDArray[np.unsignedinteger]:
-        """Codes of the distinct records, shape (cells, columns).
+        """Codes of the distinct records, shape (cells, columns), in the order of `cells`.
 
-        Their type is the narrowest, since there may be millions.
+        Their type is the narrowest unsigned one, since there may be millions.
         """
         codes, left = np.empty((len(self.cells), len(self.sizes)), np.min_scalar_type(max(self.sizes, default=1))), self.cells
         for place in reversed(range(len(self.sizes))):
@@ -55,12 +55,14 @@ class Occupied:
 class OccupiedCounts:
     """A running count of the records in each occupied cell, with the interface of `vocabulary.tally.Tally`.
 
+    The counts are exact: of private records they are private.
+
     Args:
         domain: The domain.
         clique: The columns.
 
     Raises:
-        ValueError: The table has too many cells to number them with 64 bits.
+        ValueError: The table has more than 2^62 cells, too many to number them.
     """
 
     nbytes = 0
@@ -93,9 +95,12 @@ class OccupiedCounts:
         return self._parts[0]
 
     def absorb(self, tables: Iterable[Integers]) -> None:
-        """Add counts (`tables`) of other records with the same domain and clique.
+        """Add counts (`tables`) of other records with the same domain and clique, in place.
 
         Their cells may be in any order, and the same cell may occur several times.
+
+        Args:
+            tables: Two arrays: numbers of cells, and the number of records in each.
         """
         cells, records = tables
         self._parts.append((cells, records))
@@ -124,6 +129,9 @@ def row_cells(domain: Domain, codes: NDArray[np.integer], clique: Clique) -> Occ
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain).
         clique: The columns of the cells.
+
+    Raises:
+        ValueError: The columns have more than 2^62 cells together.
     """
     counts = OccupiedCounts(domain, clique)
     counts.add({name: codes[:, domain.position(name)] for name in clique}, len(codes))

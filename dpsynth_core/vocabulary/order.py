@@ -35,8 +35,8 @@ class Order:
         first: Column of the lower value.
         second: Column of the higher value.
         gap: Smallest number of steps between the values; 0 if they may be equal.
-        span: Length of a step on the common axis: the precision in which values are compared; 0 for
-            decimal numbers.
+        span: Length of a step on the common axis, the precision in which values are compared: in microseconds for
+            dates, times and durations, 1 for whole numbers, 0 for decimal numbers.
     """
 
     first: str
@@ -45,11 +45,11 @@ class Order:
     span: int
 
     def holds(self, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return whether the rule holds for pairs of values, as a mask.
+        """Return whether the rule holds for pairs of values, as a mask of the arrays' common shape.
 
         Args:
             first: Positions of the first column's values on the common axis (`positions`).
-            second: Positions of the second column's values.
+            second: Positions of the second column's values, of a shape that broadcasts with the first.
         """
         if self.span:
             first, second = first // self.span, second // self.span
@@ -57,7 +57,14 @@ class Order:
         return np.asarray((first < second) | ((first == second) & (self.gap == 0)))
 
     def impossible(self, first: Attribute, second: Attribute) -> NDArray[np.bool_]:
-        """Return a table of shape (size of first, size of second), True in cells in which no two values fit the rule."""
+        """Return a table that is True in cells in which no two values fit the rule, shape (size of first, size of second).
+
+        Cells of other and missing values are never impossible.
+
+        Args:
+            first: The column of the lower value.
+            second: The column of the higher value.
+        """
         table = np.zeros((first.size, second.size), dtype=bool)
         lowest = positions(first, np.array(first.edges[:-1]))[:, None]
         highest = positions(second, np.array(second.edges[1:]) - second.scale.whole)[None, :]
@@ -86,7 +93,7 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
         field: Name of the rule in errors.
 
     Raises:
-        InputError: The columns' values cannot be compared.
+        InputError: A column has no bins, or the columns' values cannot be compared, such as numbers with dates.
     """
     for attribute in (first, second):
         if not attribute.is_number:
@@ -100,13 +107,15 @@ def order(first: Attribute, second: Attribute, strict: bool, field: str = FIELD)
 
 
 def sentence(rule: Order, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule as a sentence with unescaped names of columns."""
+    """Return the rule as a sentence such as "a is at most b, where both are known"; names of columns are unescaped."""
     words = _WORDS[attributes[rule.first].scale.axis][rule.gap > 0]
     return f"{rule.first} is {words} {rule.second}, where both are known."
 
 
 def implied(rules: Sequence[Order]) -> list[Order]:
     """Return the rules and all rules that follow from them (a <= c from a <= b and b <= c).
+
+    Each pair of columns has one rule, the stricter one if there are several. [] is returned for no rules.
 
     Raises:
         InputError: The rules form a circle, or strict rules follow each other between columns that
@@ -139,10 +148,10 @@ def _names(rules: Iterable[Order]) -> list[str]:
 
 
 def from_first_to_last(rules: Sequence[Order]) -> list[str]:
-    """Return the columns that rules name, sorted so that the lower column of a rule comes before the higher.
+    """Return the columns that rules name, each once, with the lower column of a rule before the higher; [] for no rules.
 
     Args:
-        rules: Rules that form no circle.
+        rules: Rules that form no circle; the function does not end for a circle.
     """
     names, placed = _names(rules), list[str]()
     while len(placed) < len(names):

@@ -33,14 +33,14 @@ Whole = NDArray[np.int64]
 class Additive:
     """Additive scores of a record: a start for each output, plus a number for the code of each column.
 
-    Each output belongs to a class, or a single one to a number.
+    Each output belongs to a class, or a single one to a number. All numbers are int64.
 
     Attributes:
         start: Start of each output, shape (outputs,).
         tables: For each column, the numbers that its codes add, shape (size, outputs).
 
     Raises:
-        ValueError: A table has another number of outputs, or scores can become too large.
+        ValueError: A table has another number of outputs, or scores can become 2^62 or larger.
     """
 
     start: Whole
@@ -53,19 +53,19 @@ class Additive:
 
     @property
     def columns(self) -> Clique:
-        """The columns that the scores depend on."""
+        """The columns that the scores depend on, in the order of `tables`."""
         return tuple(self.tables)
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
-        """All that determines the scores, for a digest."""
+        """All that determines the scores, for a digest: the start, then the table of each column."""
         return (self.start, *self.tables.values())
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """Return the scores of each row, shape (rows, outputs).
+        """Return the scores of each row, int64 of shape (rows, outputs); a row's scores depend on that row alone.
 
         Args:
-            codes: Codes of the rows by column.
+            codes: Codes of the rows by column, each int32 of shape (rows,), counted from 0.
             rows: Number of rows.
         """
         scores = np.tile(self.start, (rows, 1))
@@ -79,11 +79,11 @@ class Tree:
     """One decision tree, whose root is node 0.
 
     Attributes:
-        output: The output that it adds to.
-        column: For each node, the place of its column among the forest's columns.
-        following: The next node, shape (nodes, groups); after a leaf, the leaf.
-        values: What each node adds.
-        depth: Steps to the deepest leaf.
+        output: The output that it adds to, counted from 0.
+        column: For each node, the place of its column among the forest's columns, counted from 0.
+        following: The next node by the group of the node's column, shape (nodes, groups); after a leaf, the leaf.
+        values: What each node adds to the output if a row ends there, shape (nodes,).
+        depth: Steps from the root to the deepest leaf.
     """
 
     output: int
@@ -98,12 +98,12 @@ class Forest:
     """Scores as a sum of decision trees.
 
     Attributes:
-        start: Start of each output, shape (outputs,).
-        groups: For each column, the group of each code; trees compare groups.
+        start: Start of each output, int64 of shape (outputs,).
+        groups: For each column, the group of each of its codes, counted from 0; trees compare groups.
         trees: The trees.
 
     Raises:
-        ValueError: Scores can become too large.
+        ValueError: Scores can become 2^62 or larger.
     """
 
     start: Whole
@@ -115,22 +115,22 @@ class Forest:
 
     @property
     def columns(self) -> Clique:
-        """The columns that trees compare, in order."""
+        """The columns that trees compare, in the order of `groups`."""
         return tuple(self.groups)
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
-        """Yield all that determines the scores, for a digest."""
+        """Yield all that determines the scores, for a digest: the start, the groups, then four arrays for each tree."""
         yield self.start
         yield from self.groups.values()
         for tree in self.trees:
             yield from (np.array([tree.output, tree.depth], dtype=np.int64), tree.column, tree.following, tree.values)
 
     def of(self, codes: Codes, rows: int) -> Whole:
-        """Return the scores of each row, shape (rows, outputs).
+        """Return the scores of each row, int64 of shape (rows, outputs); a row's scores depend on that row alone.
 
         Args:
-            codes: Codes of the rows by column.
+            codes: Codes of the rows by column, each int32 of shape (rows,), counted from 0.
             rows: Number of rows.
         """
         scores = np.tile(self.start, (rows, 1))
@@ -163,11 +163,11 @@ class Largest:
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether the guess at each row is right, shape (rows,).
+        """Return whether the guess at each row is right, bool of shape (rows,).
 
         Args:
             scores: Scores, shape (rows, outputs).
-            codes: The target's code in each row.
+            codes: The target's code in each row, shape (rows,).
         """
         return np.asarray(self.codes[scores.argmax(axis=1)] == codes)
 
@@ -198,11 +198,11 @@ class Within:
         return (self.least, self.most)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether the score of each row is right, shape (rows,).
+        """Return whether the score of each row is right, bool of shape (rows,).
 
         Args:
             scores: Scores, shape (rows, 1).
-            codes: The target's code in each row.
+            codes: The target's code in each row, shape (rows,).
         """
         return np.asarray((self.least[codes] <= scores[:, 0]) & (scores[:, 0] <= self.most[codes]))
 
@@ -238,12 +238,12 @@ class Predictor:
         return (self.target, *self.scores.columns)
 
     def right(self, codes: Codes, rows: int) -> NDArray[np.bool_]:
-        """Return whether the guess at each row is right, shape (rows,).
+        """Return whether the guess at each row is right, bool of shape (rows,).
 
         The result for a row depends on that row alone.
 
         Args:
-            codes: Codes of the rows by column.
+            codes: Codes of the rows by column, each of shape (rows,), with every column of `columns`.
             rows: Number of rows.
         """
         return self.decision.right(self.scores.of(codes, rows), codes[self.target])
@@ -261,13 +261,16 @@ class Predictor:
 class RightCounts:
     """A running count of the records that each predictor is right about, with the interface of `vocabulary.tally.Tally`.
 
+    The numbers are exact: of private records they are private.
+
     Args:
         domain: The domain.
         predictors: The predictors.
 
     Attributes:
-        columns: The columns that `add` needs.
-        numbers: Number of records that each predictor is right about so far.
+        domain: The domain.
+        columns: The columns that `add` needs, in domain order.
+        numbers: Number of records that each predictor is right about so far, int64 of shape (predictors,).
     """
 
     nbytes = 0
@@ -280,19 +283,19 @@ class RightCounts:
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The numbers so far, for `absorb`."""
+        """The numbers so far as a tuple of one array of shape (predictors,), for `absorb`."""
         return (self.numbers,)
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
-        """Add the numbers (`tables`) that another count with the same predictors found in other records."""
+        """Add, in place, the numbers (`tables`) that another count with the same predictors found in other records."""
         (others,) = tables
         self.numbers += others
 
     def add(self, codes: Codes, rows: int) -> None:
-        """Count one batch of records.
+        """Count one batch of records, in addition to earlier batches.
 
         Args:
-            codes: Codes of the records for every column in `columns`.
+            codes: Codes of the records for every column in `columns`, each of shape (rows,).
             rows: Number of records.
         """
         for start in range(0, rows, CHUNK_ROWS):

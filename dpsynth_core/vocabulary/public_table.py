@@ -20,7 +20,7 @@ class PublicTable:
 
     Attributes:
         domain: The domain.
-        codes: int32 codes, shape (rows, columns of the domain), every code a cell of its attribute.
+        codes: int32 codes from 0, shape (rows, attributes of the domain), every code a cell of its attribute.
         name: Name of the file, without its folder.
         digest: SHA-256 of the file's content, as hex.
     """
@@ -39,8 +39,8 @@ class PublicTable:
         """Return the distinct rows that the domain calls possible, and how often each occurs.
 
         Returns:
-            Codes, shape (distinct rows, columns), and numbers of rows, shape (distinct rows,). Both
-            are empty if no row is possible.
+            Codes, int32 of shape (distinct rows, columns), in ascending order, and numbers of rows, int64 of shape
+            (distinct rows,). Both are empty if no row is possible.
         """
         rows, counts = np.unique(self.codes, axis=0, return_counts=True)
         possible = np.ones(len(rows), dtype=bool)

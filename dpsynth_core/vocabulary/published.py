@@ -33,7 +33,7 @@ class PublishedTable:
 
     Attributes:
         columns: Its columns, in the domain's order.
-        shares: Shares of the people, adding up to 1, one axis per column.
+        shares: Shares of the people, adding up to 1, float64 with one axis per column.
         source: Where it was published.
     """
 
@@ -48,18 +48,20 @@ class PublishedTable:
 def read(
     columns: Sequence[str], cells: Sequence[Sequence[object]], source: str, attributes: Sequence[Attribute], field: str = FIELD
 ) -> PublishedTable:
-    """Return a published table.
+    """Return a published table, with counts turned into shares of all people that it counts.
 
     Args:
-        columns: Its columns.
-        cells: For each cell a label of each column, in order, and a count. Cells that are left out
-            count 0, but each value must occur.
-        source: Where it was published.
+        columns: Its columns, in the order of the values in `cells`.
+        cells: For each cell a label of each column, in order, and a count from 0 to 10^15. Cells that are left out
+            count 0, but each value must occur; cells for other and missing values need not.
+        source: Where it was published, a line of text.
         attributes: The attributes of the domain.
         field: Place of the table in the spec, for errors.
 
     Raises:
-        InputError: The table is not usable.
+        InputError: The table is not usable: its source is blank, a column is unknown, named twice or to be learnt,
+            a cell or count is invalid or there twice, a value is missing, all counts are 0, or its columns have
+            more than 100,000 cells together.
     """
     by_name = {attribute.name: attribute for attribute in attributes}
     if not source.strip() or not source.isprintable():
@@ -97,13 +99,13 @@ def check_named(seen: NDArray[np.bool_], attributes: Sequence[Attribute], field:
     """Check that each value of each column is in some line of a table.
 
     Args:
-        seen: The cells that have a line, with one axis per column. Cells for other and missing
+        seen: The cells that have a line, a mask with one axis per column. Cells for other and missing
             values need no line.
-        attributes: The columns.
+        attributes: The columns, in the order of the axes.
         field: Place of the table in errors.
 
     Raises:
-        InputError: A value is in no line.
+        InputError: A value is in no line. The error names the first such value.
     """
     for axis, attribute in enumerate(attributes):
         named = np.asarray(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)))[: attribute.values]
@@ -120,8 +122,8 @@ def check(tables: Sequence[PublishedTable], zeros: Mapping[Clique, Cells]) -> No
         zeros: Tables that are True in impossible cells (`Domain.zeros`).
 
     Raises:
-        InputError: Two tables differ on common columns by more than AGREE, or a table counts people
-            in impossible combinations.
+        InputError: Two tables differ on common columns by more than 0.1% of the people (AGREE), half the sum of
+            absolute differences of shares, or a table counts people in impossible combinations.
     """
     for number, table in enumerate(tables):
         for clique, impossible in zeros.items():

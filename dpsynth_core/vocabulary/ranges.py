@@ -61,9 +61,9 @@ class Chosen:
     """The cells of a column that contain given values.
 
     Attributes:
-        cells: Codes of all cells with such a value, ascending.
+        cells: Codes of all cells with such a value, counted from 0, ascending.
         cut: For each cell that also contains other values, by its code: the spans of the given
-            values.
+            values, each (first number, end) without the end. Empty if no cell is cut.
     """
 
     cells: tuple[int, ...]
@@ -71,7 +71,7 @@ class Chosen:
 
     @property
     def whole_cells(self) -> tuple[int, ...]:
-        """Codes of the cells that contain given values only, ascending."""
+        """Codes of the cells that contain given values only, ascending; () without such cells."""
         return tuple(code for code in self.cells if code not in self.cut)
 
 
@@ -87,7 +87,7 @@ def reached_cells(parts: Mapping[str, Chosen]) -> dict[str, tuple[int, ...]]:
 def range_in(text: str) -> Between | None:
     """Return the range that a text states, such as "15..64" or ">= 66"; None for any other text.
 
-    The ends are texts.
+    The ends are texts, not yet checked; an end that is left out is None for "..", "" behind a sign such as ">".
     """
     if (compared := _COMPARED.fullmatch(text)) is not None:
         sign, end = compared[1].replace("≤", "<=").replace("≥", ">="), compared[2].strip()
@@ -104,7 +104,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
 
     Args:
         attribute: The column.
-        ranges: The ranges.
+        ranges: The ranges; without any, the result has no cells.
 
     Raises:
         InputError: The column has no order, it cannot have the value at an end, or a range contains
@@ -128,7 +128,7 @@ def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
 
 
 def has_ranges(attribute: Attribute) -> bool:
-    """Return whether the column's values have a known order, so that ranges can be stated."""
+    """Return whether the column's values are known and have an order, so that ranges can be stated."""
     return not attribute.most and (attribute.is_number or (attribute.is_listed and attribute.ordered > 0))
 
 
@@ -247,7 +247,12 @@ def _merged(spans: Sequence[Span]) -> Spans:
 
 
 def common(first: Spans, second: Spans) -> Spans:
-    """Return the intersection of two lists of spans, rising and without overlaps."""
+    """Return the intersection of two lists of spans, rising and without overlaps; () if they have nothing in common.
+
+    Args:
+        first: Spans, each (first number, end) without the end.
+        second: Other spans of the same column.
+    """
     both = ((max(a, c), min(b, d)) for a, b in first for c, d in second)
     return _merged([(low, high) for low, high in both if low < high])
 
@@ -258,7 +263,8 @@ class Part:
 
     Attributes:
         share: Share of the cell's people with such a value, 0 to 1.
-        mean: Mean of these people's numbers.
+        mean: Mean of these people's numbers, on the column's scale (days since 1970-01-01 for dates); the middle of
+            the spans if `share` is 0.
         measured: Whether a measured histogram of the cell gives the part; else an even spread is assumed.
     """
 
@@ -272,9 +278,12 @@ def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = 
 
     Args:
         attribute: The column.
-        code: Code of the cell.
-        spans: The spans, inside the cell.
+        code: Code of the cell, counted from 0.
+        spans: One or more spans inside the cell, each (first number, end) without the end.
         inside: A measured histogram of the column's values; None to assume an even spread.
+
+    Raises:
+        InputError: The histogram does not divide the column's cells.
     """
     pieces, shares, measured = [_cell(attribute, code)], [1.0], False
     if inside is not None and attribute.is_number:
@@ -292,7 +301,12 @@ def part(attribute: Attribute, code: int, spans: Spans, inside: Inside | None = 
 
 
 def text_of(attribute: Attribute, spans: Spans) -> str:
-    """Return spans as text for people: "15 to 64", or "[1.5, 20)" for decimal numbers."""
+    """Return spans as text for people: "15 to 64", or "[1.5, 20)" for decimal numbers, joined by "or"; "" for no spans.
+
+    Args:
+        attribute: The column, which has bins.
+        spans: Spans, each (first number, end) without the end.
+    """
     scale = attribute.scale
     if scale.whole:
         ends = [(scale.text(low), scale.text(high - 1)) for low, high in spans]
@@ -301,7 +315,10 @@ def text_of(attribute: Attribute, spans: Spans) -> str:
 
 
 def spans_of(attribute: Attribute, of: Chosen) -> Spans:
-    """Return the spans of values that `of` contains, in a column of numbers; adjacent spans are joined."""
+    """Return the spans of values that `of` contains, in a column of numbers; adjacent spans are joined.
+
+    Cells of other and missing values are left out. Each span is (first number, end) without the end.
+    """
     return _merged([span for code in of.cells if code < attribute.values for span in of.cut.get(code, (_cell(attribute, code),))])
 
 
@@ -333,10 +350,10 @@ def check_whole(attribute: Attribute, of: Chosen, field: str) -> None:
 def edges_at(attribute: Attribute, cut: Mapping[int, Spans]) -> list[Any]:
     """Return inner bin edges, in the form of a domain, with which ranges cover no cell only in a part.
 
-    These are the column's edges and the ends of the ranges.
+    These are the column's inner edges and the ends of the ranges, rising.
 
     Args:
-        attribute: The column.
+        attribute: The column, which has bins.
         cut: For each cell that ranges cover in part, by its code: the spans that they cover.
     """
     inner = sorted({*attribute.edges[1:-1], *_new_edges(attribute, cut)})
@@ -383,8 +400,8 @@ def bounds_text(attribute: Attribute) -> str:
 def cut_to(attribute: Attribute) -> str:
     """Return the words that belong beside a column's mean if values are cut to its bounds; else "".
 
-    Values beyond the bounds then count in the nearest cell, as in every column whose bounds were
-    learnt. The mean is the mean of the cut values, not of the people's own values.
+    An example is "of values cut to 0 … 5,000". Values beyond the bounds then count in the nearest cell, as in
+    columns whose bounds were learnt. The mean is the mean of the cut values, not of the people's own values.
     """
     if not (attribute.is_number and attribute.nearest):
         return ""

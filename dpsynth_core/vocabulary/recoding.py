@@ -16,7 +16,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 def outside_rule(attribute: Attribute) -> str:
     """Return sentences on what happens to empty values and to those outside the declared ones.
 
-    Labels in them are unescaped.
+    For codes in groups a sentence on the groups comes first. Labels in them are unescaped.
     """
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
@@ -25,7 +25,7 @@ def outside_rule(attribute: Attribute) -> str:
 
 
 def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
-    """Return a sentence for each column whose values count as others because the curator chose it.
+    """Return a sentence for each column whose values count as others because the curator chose it; () without such columns.
 
     It begins with the column's name; name and labels are unescaped. A column has two sentences if
     both empty and unlisted values do.
@@ -58,10 +58,14 @@ def other_is_missing(attribute: Attribute) -> bool:
 
 
 def written(attribute: Attribute, code: int) -> str:
-    """Return how rows write a cell whose label differs; "" if rows write the label.
+    """Return how rows write a cell, if that differs from the cell's label; "" if rows write the label.
 
     That is the value of a labelled category, `other_text` for the cell of other values in texts,
     and "empty" for any other cell behind the values.
+
+    Args:
+        attribute: The column.
+        code: The cell's code, counted from 0.
     """
     if code < attribute.values:
         return attribute.categories[code] if attribute.labels else ""

@@ -30,9 +30,9 @@ def regrouped(table: NDArray[Number], over: Clique, clique: Clique, groups: Mapp
     """Return a table over columns and groups, from a table over the columns that it is made from.
 
     Args:
-        table: The table over columns.
+        table: The table over columns; it is not changed.
         over: The columns of the table (`parent`).
-        clique: Names of columns and groups.
+        clique: Names of columns and groups, in the order of the result's axes.
         groups: The groups by name.
     """
     axes = list(over)

@@ -24,9 +24,12 @@ def counted(columns: Sequence[NDArray[Any]], sizes: Sequence[int], weights: Floa
     """Return the number of rows, or the sum of their weights, for each combination of codes, shape `sizes`.
 
     Args:
-        columns: Codes, one array of shape (rows,) for each size, at least one.
+        columns: Codes from 0, one array of shape (rows,) for each size, at least one.
         sizes: Number of codes of each column.
         weights: Weights, shape (rows,); None to count rows.
+
+    Returns:
+        Counts as int64, or sums of weights as float64; zeros for no rows.
 
     Raises:
         ValueError: A code is out of range.
@@ -42,11 +45,17 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights: Float | None = None) -> NDArray[Any]:
     """Return the marginal of a table of codes, shape domain.sizes(clique): counts, or sums of weights.
 
+    For the empty clique it is the number of rows, or the sum of the weights, as an array without axes.
+
     Args:
         domain: The domain.
         codes: Codes, shape (rows, attributes of the domain).
         clique: The columns.
         weights: The weight of each row, shape (rows,); None to count rows.
+
+    Raises:
+        InputError: A column is not in the domain.
+        ValueError: A code is out of range.
     """
     if not clique:
         return np.asarray(len(codes) if weights is None else weights.sum())
@@ -54,7 +63,7 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 
 
 def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """Return the measurements as marginals of columns alone: axes of groups of values are summed over."""
+    """Return the measurements, in order, as marginals of columns alone: axes of groups of values are summed over."""
     return tuple(_of_columns(m) if m.groups else m for m in measurements)
 
 
@@ -65,6 +74,8 @@ def _of_columns(measurement: Measurement) -> Measurement:
 
 def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCounts]) -> list[MarginalCounts]:
     """Return the counts of each measured column, combined with known counts as a minimum-variance mean.
+
+    Columns come in the order in which they were first measured; known counts of other columns are left out.
 
     Args:
         measurements: The measurements; only single columns among them count.
@@ -85,7 +96,7 @@ def with_known(measurements: Iterable[Measurement], known: Iterable[MarginalCoun
 def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
     """Return the minimum-variance mean of two counts of the same marginal, cell by cell.
 
-    The variance of a cell is infinite if it is in both.
+    A cell whose variance is infinite in both has the value 0 and an infinite variance.
     """
     precision = 1 / one.variances + 1 / other.variances
     mean = np.divide(
@@ -95,9 +106,10 @@ def both(one: MarginalCounts, other: MarginalCounts) -> MarginalCounts:
 
 
 def by_column(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
-    """Return, for each column, the measurements that contain it.
+    """Return, for each column, the measurements that contain it, in order.
 
-    A wide table has far more marginals than measurements contain a given column.
+    Columns that no measurement contains are left out. A wide table has far more marginals than measurements
+    contain a given column.
     """
     found = dict[str, list[Measurement]]()
     for one in measurements:

@@ -22,7 +22,7 @@ _LEAST_CELLS = 2**10
 
 
 def narrow(sizes: Collection[int]) -> np.dtype[np.unsignedinteger]:
-    """Return the narrowest integer type for codes of columns with these sizes and for the largest size itself."""
+    """Return the narrowest unsigned type for codes of columns with these sizes, which also holds the largest size itself."""
     return np.min_scalar_type(max(sizes, default=0))
 
 
@@ -32,7 +32,7 @@ class Repeated:
 
     Attributes:
         codes: Codes of distinct rows, shape (n, attributes of the domain).
-        times: Number of repetitions of each row, shape (n,), 1 or more.
+        times: How often each row occurs, shape (n,), 1 or more.
     """
 
     codes: NDArray[np.integer]
@@ -42,12 +42,12 @@ class Repeated:
         return int(self.times.sum(dtype=np.int64))
 
     def columns(self) -> NDArray[np.integer]:
-        """Return the codes with `times` as a further, last column."""
+        """Return the codes with `times` as a further, last column, shape (n, attributes + 1)."""
         return np.column_stack([self.codes, self.times])
 
 
 def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.integer] | None:
-    """Return the codes of rows of one table (or None) unchanged, for code that cannot handle two tables.
+    """Return the codes of rows of one table (or None) unchanged; refuse the rows of two linked tables (`Repeated`).
 
     Raises:
         TypeError: The rows are of two linked tables.
@@ -58,12 +58,12 @@ def one_table(codes: NDArray[np.integer] | Repeated | None) -> NDArray[np.intege
 
 
 def row_marginals(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Return many marginals of some rows as exact counts.
+    """Return many marginals of some rows as exact counts, by clique, int64 of each marginal's shape.
 
     Args:
         domain: The domain.
-        codes: Codes of the rows, shape (rows, attributes of the domain).
-        cliques: The marginals.
+        codes: Codes of the rows, shape (rows, attributes of the domain); repetitions are counted.
+        cliques: The marginals, in domain order.
     """
     if isinstance(codes, Repeated):
         parts = [(times, row_marginals(domain, codes.codes[codes.times == times], cliques)) for times in np.unique(codes.times)]

@@ -24,7 +24,7 @@ def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
     """Check that each clique is in domain order.
 
     Raises:
-        ValueError: A clique is not.
+        ValueError: A clique is in another order.
         InputError: A name is unknown or repeated.
     """
     for clique in cliques:
@@ -35,9 +35,11 @@ def check_canonical(domain: Domain, cliques: Collection[Clique]) -> None:
 class Tally:
     """A running count of marginals over batches of records: `add` each batch, then call `counts` once.
 
+    The counts are exact: of private records they are private.
+
     Args:
         domain: The domain.
-        cliques: The marginals.
+        cliques: The marginals, in domain order.
         block_cells: Largest number of cells of a table in which records are counted
             (`blocks.plan`); None for the default.
     """
@@ -65,19 +67,19 @@ class Tally:
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The counts of the blocks so far, for `absorb`."""
+        """The counts of the blocks so far, for `absorb`: one int64 array per block, which `add` changes in place."""
         return tuple(self._tables.values())
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
-        """Add the counts (`tables`) of another tally with the same arguments over other records."""
+        """Add the counts (`tables`) of another tally with the same arguments over other records, in place."""
         for table, other in zip(self._tables.values(), tables, strict=True):
             table += other
 
     def add(self, codes: Mapping[str, NDArray[np.integer]], rows: int) -> None:
-        """Count one batch of records, in chunks, so that few cells are in memory at a time.
+        """Count one batch of records, in addition to earlier ones, in chunks, so that few cells are in memory at a time.
 
         Args:
-            codes: Codes of the records for every column in `columns`.
+            codes: Codes of the records for every column in `columns`, from 0, each of shape (rows,).
             rows: Number of records.
         """
         columns = self.columns
@@ -109,7 +111,7 @@ class Tally:
             path = block
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
-        """Return the counts of each marginal, summed from the blocks. Call it once, at the end."""
+        """Return the counts of each marginal, int64 of its shape, summed from the blocks. Call it once, at the end."""
         tables = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
         for clique, superset in sums(self.domain, self._cliques, self._home):
             tables[clique] = project(tables[superset], superset, clique)

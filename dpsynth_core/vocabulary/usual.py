@@ -63,14 +63,15 @@ class Usual:
 
 
 def entries() -> Mapping[str, Usual]:
-    """Return all entries by their names."""
+    """Return all entries of the list of usual values, by their names, in the order of `usual_lists.json`."""
     return _library()[0]
 
 
 def suggested(column: str) -> Usual | None:
-    """Return the entry that a column's name suggests, or None.
+    """Return the entry that a column's name suggests, or None if it suggests none.
 
-    If several entries have a word that is in the name, the longest word decides.
+    If several entries have a word that is in the name, the longest word decides. A name that begins with a word
+    for an answer suggests yes and no.
     """
     (entries, by_word, words), parts = _library(), _parts(column)
     if parts and parts[0] in words["answers"] and len(parts) > 1:

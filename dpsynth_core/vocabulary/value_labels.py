@@ -40,13 +40,14 @@ def labelled(
     Args:
         name: The name of the column.
         kind: The kind of values, as `declared` names it.
-        labels: The label of each labelled value, without values that the file declares missing.
+        labels: The label of each labelled value, without values that the file declares missing; empty if there
+            are no labels.
         measure: "nominal", "ordinal" or "scale", as the file states it; "" if it states nothing.
         special: Labelled values that mean "no answer" (`Attribute.user_missing`); values between
             them and the others need no label.
         label: What the column is about.
-        decimals: The decimals that the column's format shows.
-        bounds: The smallest and the largest valid number, if the file states both.
+        decimals: Number of digits after the point that the column's format shows; None if unknown.
+        bounds: The smallest and the largest valid number, both inclusive, if the file states both.
 
     Raises:
         InputError: There are more labels than a column may have values.

@@ -102,12 +102,12 @@ class Workload:
 
     @cached_property
     def cliques(self) -> tuple[Clique, ...]:
-        """The columns of each marginal, in order."""
+        """The columns of each marginal, in the order in which the workload states them."""
         return tuple(self.weights)
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The names of all columns in a marginal."""
+        """The names of all columns that occur in a marginal, as a set."""
         return frozenset(chain.from_iterable(self.weights))
 
     @cached_property
@@ -128,23 +128,24 @@ class Workload:
 
     @cached_property
     def cells(self) -> int:
-        """Number of cells of all marginals together, which is the number of counting queries, also with a threshold."""
+        """Number of cells of all marginals together, also with a threshold: the number of counting queries about cells."""
         return _products({attribute.name: attribute.size for attribute in self.domain}, self.weights)
 
     @cached_property
     def closure_cells(self) -> int:
-        """Number of cells of all marginals of the closure together."""
+        """Number of cells of all marginals of the closure together (every non-empty subset of a clique, counted once)."""
         return self.over_closure({attribute.name: attribute.size for attribute in self.domain})
 
     @cached_property
     def closure_tables(self) -> int:
-        """Number of marginals in the closure."""
+        """Number of marginals in the closure: the non-empty subsets of the workload's cliques, each counted once."""
         return self.over_closure(dict.fromkeys(self.domain.names, 1))
 
     def over_closure(self, sizes: Mapping[str, int]) -> int:
         """Return the sum, over the cliques of the closure, of the product of a number per column.
 
-        Workloads of all k-way marginals are summed without listing the closure.
+        The closure has every non-empty subset of the workload's cliques once. Workloads of all k-way marginals are
+        summed without listing the closure.
 
         Args:
             sizes: The factor of each column of the domain, by name, such as its number of cells.
@@ -157,7 +158,7 @@ class Workload:
         return sum(sums[1:]) if column is None else sum(sums[1:-1]) + sizes[column] * sum(sums[:-1])
 
     def closure(self) -> tuple[Clique, ...]:
-        """Return every non-empty subset of the workload's cliques, ordered by size, then by domain order."""
+        """Return every non-empty subset of the workload's cliques once, ordered by number of columns, then by domain order."""
         return self._closure
 
     @cached_property
@@ -169,7 +170,14 @@ class Workload:
     def over(self, domain: Domain) -> Workload:
         """Return the workload over a domain whose open columns have learnt values.
 
-        Ranges of columns with too few values in an order are left out; their tables stay.
+        Ranges of columns with fewer than three values in an order are left out; the marginals of these columns stay.
+
+        Args:
+            domain: The domain with learnt values, which has the same columns.
+
+        Raises:
+            InputError: The domain lacks a column of the workload.
+            CapacityError: A marginal has more than 10 million cells.
         """
         ranges = tuple(name for name in self.ranges if domain[name].ordered >= FEWEST_IN_ORDER)
         return replace(self, domain=domain, ranges=ranges)
@@ -177,8 +185,8 @@ class Workload:
     def aim_weights(self) -> dict[Clique, float]:
         """Return AIM's weight w_r = sum over s in W of c_s |r & s| for every clique r of the closure.
 
-        c_s is the weight of the marginal s, |r & s| the number of columns that r and s share (AIM,
-        Algorithm 4, line 3).
+        W is the workload, c_s the weight of its marginal s, |r & s| the number of columns that r and s share (AIM,
+        Algorithm 4, line 3). The cliques are in the order of `closure`.
         """
         return dict(self._aim_weights)
 
@@ -191,7 +199,7 @@ class Workload:
         return {clique: sum(column[name] for name in clique) for clique in self.closure()}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the workload as JSON, in the shortest form that `from_json` reads."""
+        """Return the workload as JSON, in the shortest form that `from_json` reads; `first` is not in it."""
         asked = {"kind": "ranges", "columns": list(self.ranges)} if self.ranges else None
         form = asked or (asdict(self.draw) if self.draw else _compact_form(self)) or {
             "kind": "marginals",
@@ -202,15 +210,15 @@ class Workload:
     def measuring_first(self, tables: Iterable[Sequence[str]]) -> Workload:
         """Return the workload with these marginals in it, which are to be measured before any others.
 
-        A marginal that the workload lacks is added with weight 1. Marginals of one column are left
-        out, since every column is measured.
+        They replace `first`. A marginal that the workload lacks is added with weight 1. Marginals of one column are
+        left out, since every column is measured.
 
         Args:
             tables: The columns of each marginal, in any order.
 
         Raises:
-            InputError: A column is unknown, or the workload asks for ranges, random marginals or a
-                threshold.
+            InputError: A column is unknown or named twice in a marginal, or the workload asks for ranges, random
+                marginals or a threshold.
             CapacityError: A marginal is too large.
         """
         first = tuple(dict.fromkeys(clique for clique in map(self.domain.clique, tables) if len(clique) > 1))
@@ -220,6 +228,10 @@ class Workload:
 
     def asking(self, threshold: int | None) -> Workload:
         """Return the workload with another threshold.
+
+        Args:
+            threshold: t, to ask for each cell "at least t of these columns have these values", from 1 to the number of
+                columns of the smallest marginal; None to ask for all columns.
 
         Raises:
             InputError: The threshold is out of range, or ranges are asked for.
@@ -262,7 +274,13 @@ def target(domain: Domain, column: str, k: int) -> Workload:
 
 
 def drawn(domain: Domain, draw: Draw) -> Workload:
-    """Return the marginals of a random draw, whose weights add up if it draws one repeatedly.
+    """Return the workload of the marginals of a random draw.
+
+    The weight of a marginal is the number of times that it was drawn. The same draw gives the same marginals.
+
+    Args:
+        domain: The domain.
+        draw: The kind of draw, with its number of columns, number of draws and seed.
 
     Raises:
         InputError: A number of the draw is out of range, or there are too few different marginals.
@@ -288,10 +306,11 @@ def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
 
     Args:
         domain: The domain.
-        columns: The columns; () for all ordered columns.
+        columns: The columns; () for all columns with at least three values in an order.
 
     Raises:
-        InputError: A column is unknown, or no column has an order.
+        InputError: A column is unknown or has no order, or no column of the domain has one.
+        CapacityError: A marginal is too large.
     """
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
@@ -307,10 +326,10 @@ def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workl
 
     Args:
         domain: The domain.
-        weights: The weight of each marginal, named by its columns in any order.
+        weights: The weight of each marginal, named by its columns in any order; from 1e-9 to 1e9.
 
     Raises:
-        InputError: A column is unknown, a marginal occurs twice, or a weight is not valid.
+        InputError: No marginal is given, a column is unknown, a marginal occurs twice, or a weight is not valid.
         CapacityError: There are too many marginals, or one is too large.
     """
     return _picked(domain, weights.items())
@@ -381,10 +400,10 @@ def _read_line(domain: Domain, number: int, line: str) -> tuple[list[str], float
 
 
 def names_in(text: str, where: str = "it") -> list[str]:
-    """Return the names between commas; quoted names may have commas.
+    """Return the names between commas, without spaces around them; quoted names may have commas.
 
     Args:
-        text: The names.
+        text: The names on one line, not empty.
         where: What the text is, for errors.
 
     Raises:

@@ -56,12 +56,12 @@ _SHOWN_VALUES = 4
 class StructuralZeros:
     """A rule: the cells of all its boxes cannot occur.
 
-    A box is a set of codes for each column. `checked` checks the codes when the rule becomes part
-    of a domain.
+    A box is a set of codes for each column, and stands for every combination of these codes. `checked` checks the
+    codes when the rule becomes part of a domain.
 
     Attributes:
         attributes: The columns, in domain order; each box has one entry per column.
-        boxes: The boxes.
+        boxes: The boxes, each a tuple with the ascending codes of each column, counted from 0.
         target: The column of the conclusion, if the rule is "if ... then target must be ..."; else
             "".
         note: A sentence for people, or "".
@@ -95,14 +95,19 @@ class StructuralZeros:
         """Return the same rule with its columns, and the codes of each box, in another order.
 
         Args:
-            names: The names of all columns in the new order.
+            names: Names of columns in the new order, with all columns of the rule.
+
+        Raises:
+            ValueError: A column of the rule is not among the names.
         """
         order = sorted(range(len(self.attributes)), key=lambda i: names.index(self.attributes[i]))
         boxes = tuple(sorted(tuple(box[i] for i in order) for box in self.boxes))
         return replace(self, attributes=tuple(self.attributes[i] for i in order), boxes=boxes)
 
     def cells(self, sizes: Sequence[int]) -> Cells:
-        """Return a table that is True in the rule's impossible cells, one axis per column.
+        """Return a table that is True in the cells of the rule's boxes, one axis per column of the rule.
+
+        Cells that only an order of columns excludes (`order`) are not marked.
 
         Args:
             sizes: Number of cells of each column of the rule.
@@ -114,9 +119,13 @@ class StructuralZeros:
 
 
 def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
-    """Return the codes, and the code of numbers outside the column if written rows show such numbers as missing.
+    """Return the codes, and the code of undeclared values if written rows show such values as missing.
 
-    That code is added only if the code for missing is among `codes`.
+    That code is added only if the code for missing values is among `codes`. Otherwise `codes` is returned.
+
+    Args:
+        column: The column of the codes; None to return them unchanged.
+        codes: Codes of cells, counted from 0, ascending.
     """
     if column is None or not other_is_missing(column) or column.missing_code not in codes:
         return codes
@@ -126,7 +135,12 @@ def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
 def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> StructuralZeros:
     """Return the rule for rows as they are written, which show a number outside its column as empty.
 
-    Where a missing number is impossible, a number outside is impossible too: both are empty in rows.
+    Where a missing number is impossible, a number outside is impossible too: both are empty in rows. A rule
+    that this does not concern is returned unchanged.
+
+    Args:
+        rule: The rule.
+        by_name: The attributes by name; columns that are not in it keep their codes.
     """
     names = rule.attributes
     boxes = tuple(tuple(shown_codes(by_name.get(name), codes) for name, codes in zip(names, box, strict=True)) for box in rule.boxes)
@@ -134,7 +148,7 @@ def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> Structu
 
 
 def boxes_of(table: Cells) -> tuple[Box, ...]:
-    """Return the True cells of a table of two columns as boxes.
+    """Return the True cells of a table of two columns as boxes, () without any.
 
     Codes of the first column with the same cells share a box.
 
@@ -149,7 +163,7 @@ def boxes_of(table: Cells) -> tuple[Box, ...]:
 
 
 def numbered(position: int) -> str:
-    """Return the name of a rule in errors, such as "impossible combination 1".
+    """Return the name of a rule in errors, such as "impossible combination 1" for position 0.
 
     Args:
         position: Its place in the list of rules, counted from 0.
@@ -160,10 +174,12 @@ def numbered(position: int) -> str:
 def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -> dict[Clique, Cells]:
     """Check the rules of a domain and return, by clique, a table that is True in the impossible cells.
 
-    Rules about the same columns share a table. Pairs of columns that only follow from several orders have tables too.
+    Rules about the same columns share a table, with an axis per column in domain order. Pairs of columns that
+    only follow from several orders have tables too. Without rules the result is empty.
 
     Raises:
-        InputError: A column or code does not exist, a rule forbids every cell of its columns, or the rules together leave no possible row.
+        InputError: A column or code does not exist, values of a column are to be learnt, a rule forbids every cell
+            of its columns, orders form a circle, or the rules together leave no possible row.
         CapacityError: The tables have too many cells.
     """
     by_name = {a.name: a for a in attributes}
@@ -225,6 +241,8 @@ def _sizes(columns: Iterable[str], by_name: Mapping[str, Attribute], field: str)
 def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iterator[tuple[str, Clique, Cells]]:
     """Eliminate the columns that have impossible cells one by one, as in a junction tree.
 
+    The column with the smallest table comes next, and nothing is yielded without tables.
+
     Args:
         tables: For each clique, a table that is True in impossible cells.
         sizes: Number of cells of each column.
@@ -236,7 +254,7 @@ def eliminated(tables: Mapping[Clique, Cells], sizes: Mapping[str, int]) -> Iter
 
     Raises:
         InputError: No row is possible.
-        CapacityError: Too many columns are tied together.
+        CapacityError: The columns tied together at a step have more than 10 million cells.
     """
     pool = [(clique, ~table) for clique, table in tables.items()]
     left = {name for clique, _ in pool for name in clique}
@@ -266,7 +284,10 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
 
 
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
-    """Return the cells with these codes in words, such as “0 to 17” or “missing”; unescaped."""
+    """Return the cells with these codes in words, such as “0 to 17” or “missing”; unescaped.
+
+    Neighbouring bins are joined; beyond four values only the number of further ones is stated.
+    """
     return _either(_spans(attribute, _labels(attribute, codes)))
 
 
@@ -274,12 +295,12 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
     """Return the rule that JSON states.
 
     Args:
-        obj: The JSON value.
+        obj: The JSON value, in one of the forms that this file's first lines list.
         attributes: The columns of the domain.
         position: Place of the rule in its list, counted from 0, for errors.
 
     Raises:
-        InputError: It is not a rule about these columns.
+        InputError: It is not a rule about these columns, or its note is longer than 500 characters.
         CapacityError: The table of its columns has too many cells.
     """
     field = numbered(position)
@@ -313,14 +334,15 @@ def parts_named(attributes: Iterable[Attribute], said: object, field: str) -> di
         field: Name of `said` in errors.
 
     Raises:
-        InputError: A column or a value is not known, or a range is not valid.
-        CapacityError: The columns have too many cells together.
+        InputError: `said` names no column or no value of a column, a column or a value is not known, a range is
+            not valid, or values of a column are to be learnt.
+        CapacityError: The columns have more than a million cells together.
     """
     return _Reader({a.name: a for a in attributes}, field).parts(said)
 
 
 def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return, by column, the codes of the cells of named values; a range must cover whole cells.
+    """Return, by column, the codes of the cells of named values, ascending; a range must cover whole cells.
 
     Args:
         attributes: The columns that may be named.
@@ -328,8 +350,8 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
         field: Name of `said` in errors.
 
     Raises:
-        InputError: A column or value is unknown, or a range covers only a part of a cell.
-        CapacityError: The columns have too many cells together.
+        InputError: As for `parts_named`, or a range covers only a part of a cell.
+        CapacityError: The columns have more than a million cells together.
     """
     by_name = {a.name: a for a in attributes}
     parts = parts_named(by_name.values(), said, field)
@@ -339,7 +361,7 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
 
 
 def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> dict[str, Codes]:
-    """Return, by column, the codes of the cells of named values, without cells that a range covers in part.
+    """Return, by column, the codes of the cells of named values, ascending, without cells that a range covers in part.
 
     Old sealed plans have such ranges; new plans refuse them (`check_ranges`).
 
@@ -349,8 +371,8 @@ def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> d
         field: Name of `said` in errors.
 
     Raises:
-        InputError: A column or value is unknown, or a range covers no whole cell.
-        CapacityError: The columns have too many cells together.
+        InputError: As for `parts_named`, or a range covers no whole cell.
+        CapacityError: The columns have more than a million cells together.
     """
     return _Reader({a.name: a for a in attributes}, field).sides(said)
 
@@ -364,7 +386,7 @@ def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> N
         field: Name of `said` in errors.
 
     Raises:
-        InputError: A range does.
+        InputError: A range covers only a part of a cell. The error names the nearest valid ranges.
     """
     for attribute, found in _ranges_in(said, attributes, field):
         check_whole(attribute, found, field)
@@ -373,11 +395,11 @@ def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> N
 def edges_at_ranges(said: object, attributes: Iterable[Attribute]) -> dict[str, list[Any]]:
     """Return, by column, bin edges at which the ranges in a rule begin and end.
 
-    With these edges no range covers only a part of a bin. Columns whose present edges suffice are
-    left out.
+    With these edges no range covers only a part of a bin. They are the inner edges of the column's bins, in the
+    form of a domain. Columns whose present edges suffice are left out.
 
     Args:
-        said: The rule as JSON.
+        said: The rule as JSON; values that cannot be read are skipped.
         attributes: The columns of the domain.
     """
     cut = dict[str, dict[int, Spans]]()
@@ -600,7 +622,9 @@ _FORMS = {
 
 
 def to_json(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
-    """Return the rule as JSON, in the form in which it was stated; `from_json` reads it back.
+    """Return the rule as JSON, in one of the forms that `from_json` reads; values are named by cell labels.
+
+    A rule with several boxes and no target is written as single cells.
 
     Args:
         zeros: The rule.
@@ -634,7 +658,14 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 
 
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
-    """Return the rule as an English sentence; names and labels in it are not escaped."""
+    """Return the rule as an English sentence; names and labels in it are not escaped.
+
+    The note is left out.
+
+    Args:
+        zeros: The rule.
+        attributes: The columns by name.
+    """
     if zeros.order is not None:
         return order_sentence(zeros.order, attributes)
     obj = to_json(zeros, attributes)

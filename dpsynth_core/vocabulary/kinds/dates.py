@@ -25,7 +25,7 @@ MONDAY = 4
 
 
 def day_number(day: date) -> int:
-    """Return the number of days from 1970-01-01 to a day."""
+    """Return the number of days from 1970-01-01 to a day; below 0 for earlier days."""
     return (day - _EPOCH).days
 
 
@@ -44,7 +44,11 @@ FIRST_LOOK = tuple(
 
 
 def day_of(number: float) -> date:
-    """Return the inverse of `day_number`."""
+    """Return the day so many days after 1970-01-01, the inverse of `day_number`; a fraction is cut off.
+
+    Raises:
+        OverflowError: The day is before the year 1 or after the year 9999.
+    """
     return _EPOCH + timedelta(days=int(number))
 
 
@@ -65,7 +69,10 @@ def as_written_by_people(text: str) -> str:
 
 
 def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
-    """Yield the first days of calendar periods around two days, in days since 1970-01-01.
+    """Yield the first days of calendar periods around two days, in days since 1970-01-01, rising.
+
+    They are the first days of the period of `lower`, of the period of `upper`, and of all between. A period that
+    would begin before the year 1 is left out.
 
     Args:
         lower: A day in the first period.
@@ -81,8 +88,8 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
 def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
     """Yield round cuts between two days, from fine to coarse: each time the first days of periods of one length.
 
-    The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the days are
-    `MOST_PARTS` years or more apart. Cuts are days since 1970-01-01.
+    The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the years of the two days are
+    `MOST_PARTS` (32) or more apart. Cuts are days since 1970-01-01; the first may be before `first`.
     """
     if last.year - first.year < MOST_PARTS:
         yield calendar_starts(first, last, 1)
@@ -124,10 +131,13 @@ class Days(Scale):
         return bound.isoformat()
 
     def stated_edge(self, edge: float) -> Any:
-        """Return an edge as text in the form of a domain.
+        """Return an edge as ISO text, in the form of a domain.
 
         The end of the last bin may be a day beyond the calendar. The last day of the calendar is
         then stated, and includes itself.
+
+        Args:
+            edge: The edge in days since 1970-01-01.
         """
         return day_of(min(edge, LAST_DAY)).isoformat()
 

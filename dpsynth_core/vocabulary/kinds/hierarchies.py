@@ -23,12 +23,12 @@ def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = No
 
     Args:
         name: Name of the column in errors.
-        level: Number of first characters that count.
+        level: Number of first characters that count, from 1 to 40; None, "" or 0 if groups are stated.
         groups: The group of each beginning, as an object or as lines such as "A = Infections".
-        digits: Number of digits of a whole code whose leading zeros may be lost.
+        digits: Number of digits of a whole code whose leading zeros may be lost; None, "" or 0 for any length.
 
     Raises:
-        InputError: Not exactly one of level and groups is stated, or groups are unclear.
+        InputError: Not exactly one of level and groups is stated, a number is invalid, or groups are unclear.
     """
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))

@@ -97,9 +97,9 @@ class Scale(ABC):
         whole: Whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
         noun: Name of a single value.
         wanted: Description of bounds, in the plural.
-        widths: Names of widths that bins may have besides numbers.
+        widths: Names of widths that bins may have besides numbers, from short to long; () without such names.
         axis: Values of kinds with the same axis can be compared.
-        span: Length of one number on the axis: microseconds of times, 1 of whole numbers, 0 of decimal ones.
+        span: Length of one number on the axis: microseconds of dates, times and durations, 1 of whole numbers, 0 of decimal ones.
     """
 
     whole: ClassVar[bool] = True
@@ -117,7 +117,7 @@ class Scale(ABC):
             entered: A text, or a value of the type.
 
         Raises:
-            InputError: The text cannot be read as such a value.
+            InputError: The text cannot be read as such a value. The error shows at most 40 of its characters.
         """
         if isinstance(number := as_number(entered), str):
             remedy = "write a decimal point, and no thousands separators" if "," in number else f"give {self.wanted}"
@@ -136,7 +136,7 @@ class Scale(ABC):
         """Return a bound in the kind's exact type; None if its type or range is wrong."""
 
     def number(self, bound: Any) -> Any:
-        """Return the number of a value, such as the days since 1970-01-01 of a date."""
+        """Return the number of a value, such as the days since 1970-01-01 of a date; numbers are returned unchanged."""
         return bound
 
     def value(self, number: float) -> Any:
@@ -148,7 +148,7 @@ class Scale(ABC):
         return str(self.value(number))
 
     def stated(self, bound: Any) -> Any:
-        """Return a bound as JSON; `typed` reads it back."""
+        """Return a bound as JSON, a number or a text; `typed` reads it back."""
         return bound
 
     def edge(self, name: str, stated: Any) -> Any:
@@ -168,18 +168,24 @@ class Scale(ABC):
         return edge
 
     def beyond(self, number: float) -> float:
-        """Return the smallest number above another one.
+        """Return the smallest number of the scale above another one: 1 more, or the next float64 for decimal numbers.
 
         A cell from a number to the number beyond it holds a single value.
         """
         return number + 1 if self.whole else math.nextafter(number, math.inf)
 
     def start(self, _width: float) -> int:
-        """Return a number at which a bin of this width begins; others are whole widths from it."""
+        """Return a number at which a bin of this width begins; other bins begin whole widths from it. It is 0 but for weeks.
+
+        Args:
+            _width: The width, in numbers of the scale.
+        """
         return 0
 
     def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
-        """Yield, as numbers, edges of bins of a named width: at least all between two numbers.
+        """Yield, as numbers, edges of bins of a named width, rising: at least all between two numbers.
+
+        Kinds without named widths yield nothing.
 
         Args:
             _width: A name in `widths`.
@@ -210,13 +216,23 @@ class Scale(ABC):
         """Return rising edges, as numbers, with which learning first counts a column.
 
         They follow from public knowledge alone, and every possible value is between them.
+
+        Raises:
+            NotImplementedError: Values of the kind cannot be learnt.
         """
         raise NotImplementedError
 
     def round_cuts(self, _low: float, _high: float) -> Iterator[list[float]]:
         """Yield lists of round numbers between two edges at which learning may divide a cell.
 
-        Each list has fewer numbers than the one before.
+        Each list has fewer numbers than the one before, and the edges themselves are not in it. A list may be empty.
+
+        Args:
+            _low: The lower edge, as a number of the scale.
+            _high: The upper edge.
+
+        Raises:
+            NotImplementedError: Values of the kind cannot be learnt.
         """
         raise NotImplementedError
 
@@ -242,7 +258,7 @@ def finite(text: str) -> float | None:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number; booleans are not."""
+    """Return whether a value is a finite number, an int or float below 1e300 in absolute value; booleans are not."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     return abs(value) < 1e300  # false for infinities and nan, and never overflows

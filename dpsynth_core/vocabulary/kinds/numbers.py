@@ -97,5 +97,5 @@ NUMERIC = Kind(
 
 
 def plain_number(number: float) -> str:
-    """Return the shortest text that is this number; whole numbers without a fraction."""
+    """Return the shortest text that is this number; whole numbers below 1e15 have no fraction ("2", not "2.0")."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

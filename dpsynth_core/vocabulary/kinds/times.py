@@ -250,9 +250,9 @@ class _Durations(_Clock):
 
 
 def clock_micros(text: str) -> int | None:
-    """Return the microseconds of a text hh:mm, hh:mm:ss or hh:mm:ss.f, with any number of hours and perhaps a minus.
+    """Return the microseconds of a text hh:mm, hh:mm:ss or hh:mm:ss.f, with up to seven digits of hours and perhaps a minus.
 
-    None is returned for any other text.
+    A fraction has up to six digits, behind a point or a comma. None is returned for any other text.
     """
     if (match := _CLOCK.fullmatch(text.strip())) is None:
         return None
