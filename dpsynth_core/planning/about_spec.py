@@ -68,11 +68,11 @@ class AboutSpec(Part):
 
     @property
     def email(self) -> str:
-        """The contact, if it is an e-mail address."""
+        """The contact, if it is an e-mail address; otherwise ""."""
         return self.contact if re.fullmatch(r"[^@\s<>:]+@[^@\s<>:]+\.[^@\s<>:.]+", self.contact) else ""
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the stated fields as pairs of (name for people, text)."""
+        """Return the stated fields as pairs of (name for people, text), in the order of a report; [] if nothing is stated."""
         pairs = (
             ("Licence", self.licence),
             ("Created by", "; ".join(self.creators)),
@@ -91,7 +91,7 @@ def person(creator: str) -> tuple[str, str] | None:
 
 
 def written(about: Mapping[str, Any]) -> str:
-    """Return a spec's section `about` as text, one line "name: text" per stated field; `read` reads it back."""
+    """Return a spec's section `about` as text, one line "name: text" per stated field; `read` reads it back. An empty section gives ""."""
     pairs = [(name, value) for name, value in about.items() if name != "creators"] + [("creator", one) for one in about.get("creators", ())]
     return "\n".join(f"{name}: {text}" for name, text in pairs if text)
 

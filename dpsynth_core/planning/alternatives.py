@@ -70,7 +70,7 @@ class Way:
         power: The expected numbers of good tables of the changed plan.
         changes: Top-level entries of the spec's document, each in place of the entry with the same
             name.
-        allowed: Whether the population's account has enough budget left, as far as known.
+        allowed: Whether the population's account has enough budget left; True if that is not known.
     """
 
     kind: Kind
@@ -103,11 +103,14 @@ class _Offer:
 
 
 def linked_error(plan: Plan, people: int) -> Expected | None:
-    """Return the expected mean error of two linked tables, as a share of households; None for one table, or beyond our trials.
+    """Return the expected mean error of two linked tables, as a share of households in a wrong cell.
 
     Args:
         plan: The plan.
         people: Declared or released number of households.
+
+    Returns:
+        The error; None for one table, or for a plan unlike all that were tried.
     """
     if plan.link is None:
         return None
@@ -122,8 +125,11 @@ def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
 
     Fewer columns are offered for a plan with many whose light is red, or if nothing else suffices;
     two changes together if no single one of the others does.
+    The result is () if the plan should come out good enough, or publishes no tables.
 
-    The result is empty if the plan should come out good enough, or publishes no tables.
+    Args:
+        plan: The plan.
+        facts: The public facts about the people.
     """
     now = expected(plan, facts)
     if now.enough or not plan.mechanism.card.publishes_tables:

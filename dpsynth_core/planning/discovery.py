@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def sentences(plan: Plan) -> Iterator[str]:
-    """Yield sentences on which columns' values are learnt, and at what cost.
+    """Yield sentences on which columns' values are learnt, and at what cost (a share of the budget, and rho).
 
     They also state how many records must share a value for it to be found. Names are unescaped.
     Nothing is yielded if all values are declared.
@@ -52,7 +52,7 @@ def of_inside(plan: Plan) -> str:
 
 
 def price(portion: Portion, rows: int) -> str:
-    """Return a sentence on how frequent a value must be to be learnt, or on the noise of learnt bounds and groups.
+    """Return a sentence on how frequent a value must be to be learnt, or on the noise of learnt bounds and groups, in people or records.
 
     Args:
         portion: The budget portion of the column.

@@ -74,7 +74,7 @@ def clause_of(origin: str, learnt_here: bool = False) -> str:
     """Return one origin of a domain as a clause.
 
     Args:
-        origin: One of `ORIGINS`, or "" if it is not stated.
+        origin: One of `ORIGINS` or `UNSTATED`, or "" if it is not stated; another text raises KeyError.
         learnt_here: Whether noisy answers of the release itself are meant, and not of an earlier one.
     """
     if origin == LEARNT and not learnt_here:

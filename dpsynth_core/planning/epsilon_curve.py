@@ -25,8 +25,8 @@ class Bought:
         epsilon: The epsilon.
         guess: Largest chance (0.5 to 1) that someone who is 50:50 about a person ends up right.
         error: Expected mean error of the tables, as a share of people in a wrong cell.
-        low: The error one standard deviation of the forecast's misses below.
-        high: The error one standard deviation of the forecast's misses above.
+        low: The error one standard deviation of the forecast's misses below, in the same unit.
+        high: The error one standard deviation of the forecast's misses above, in the same unit.
     """
 
     epsilon: float
@@ -58,7 +58,10 @@ def curve(plan: Plan, facts: Facts, epsilons: Iterable[float]) -> Zoned[pd.DataF
     Args:
         plan: The plan.
         facts: The public facts about the people.
-        epsilons: The values of epsilon.
+        epsilons: The values of epsilon; repeated ones count once.
+
+    Raises:
+        InputError: An epsilon is out of range.
     """
     import pandas as pd
 
@@ -66,7 +69,7 @@ def curve(plan: Plan, facts: Facts, epsilons: Iterable[float]) -> Zoned[pd.DataF
 
 
 def sentence(one: Bought, who: str = "people") -> str:
-    """Return a sentence on the expected error of the tables.
+    """Return a sentence on the expected error of the tables, in per cent, as Markdown.
 
     Args:
         one: What the epsilon buys.

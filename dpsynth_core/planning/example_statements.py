@@ -75,7 +75,7 @@ def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tu
 
     Args:
         domain: The domain.
-        marginals: By table of `tables`, the counts of invented people.
+        marginals: By table of `tables`, the counts of invented people, one axis per column; at least one table.
     """
     first = next(iter(marginals))
     counted = _count(domain, first, marginals[first])

@@ -66,8 +66,8 @@ class Power:
         single: Whether only single columns are asked for.
         grouped: Whether errors of groups of tables are measured, so that a group is called good
             enough for most of its tables, never for all.
-        error_low: The mean error if errors are one standard deviation below their expectation.
-        error_high: The mean error if errors are one standard deviation above their expectation.
+        error_low: The mean error if errors are one standard deviation below their expectation; NaN if unknown.
+        error_high: The mean error if errors are one standard deviation above their expectation; NaN if unknown.
         unknown: Number of columns whose values are to be learnt. Until then each counts as one with
             the largest number of cells that it may have.
     """
@@ -225,7 +225,12 @@ class Facts:
 
 
 def expected(plan: Plan, facts: Facts) -> Power:
-    """Return the expected result of the unchanged plan."""
+    """Return the expected numbers of good tables of the plan.
+
+    Args:
+        plan: The plan.
+        facts: The public facts about the people.
+    """
     among = facts.among or (plan.mechanism.card.name,)
     known = power(plan.asked, plan.shares, plan.counted, facts.people, among, facts.worse)
     return replace(known, unknown=len(plan.domain.unknown))
@@ -306,7 +311,7 @@ def _for_errors(rho: float) -> float:
 def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
     """Return how many people are needed so that a certificate shows most of these tables to be good if they have no error.
 
-    The result is 0 without a certificate.
+    The result is 0 without a certificate; it is at most about 1e12.
 
     Args:
         shares: The shares of the budget.

@@ -82,7 +82,7 @@ def assess(workload: Workload, rho: float, unit: Unit, people: int | None, *, on
 
     Args:
         workload: The workload.
-        rho: The mechanism's budget.
+        rho: The mechanism's budget, in rho.
         unit: The unit of privacy.
         people: A public or declared number of people, never counted in the private table; None if
             unknown.
@@ -116,13 +116,13 @@ def _outlook(kind: str, every: NDArray[np.int64], noise: float, people: int | No
 
 
 def sure(noise: float, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the 95 % bound that a release will state for the L1 error of a table, in people, by its number of cells.
+    """Return the 95 % bound that a release will state for the L1 error of each table, in people, shape (tables,).
 
     The sum of the cells' half-normal errors of mean `noise` is taken as normal; `BEYOND` is added.
 
     Args:
         noise: Expected absolute error of a cell, in people.
-        cells: Number of cells of each table, (tables,).
+        cells: Number of cells of each table, shape (tables,).
     """
     sigma = noise / HALF_NORMAL
     deviation = sigma * np.sqrt(cells * (1 - HALF_NORMAL**2))

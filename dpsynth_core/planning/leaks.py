@@ -57,7 +57,7 @@ class Leak:
 def find(
     spec: Spec, releases: int, same_file_elsewhere: Sequence[str] = (), public_was_private: Sequence[str] = (), condition: str = ""
 ) -> tuple[Leak, ...]:
-    """Return the leaks of a plan, the most severe first.
+    """Return the leaks of a plan, the most severe first; () if it has none.
 
     Args:
         spec: The spec.

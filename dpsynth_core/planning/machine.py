@@ -51,7 +51,10 @@ def check(plan: Plan) -> None:
 
 
 def most_mb(plan: Plan) -> float:
-    """Return the memory limit of a run in MB: twice its forecast with the largest number of rows, plus `LEAST_MB`."""
+    """Return the memory limit of a run in MB: twice its forecast, plus `LEAST_MB`.
+
+    Where the spec states no number of rows, the forecast counts the largest number that is written.
+    """
     unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
     return 2 * (needed_mb(plan) + unstated) + LEAST_MB
 
@@ -69,7 +72,10 @@ def most_seconds(plan: Plan) -> float:
 
 
 def needed_mb(plan: Plan) -> float:
-    """Return the forecast memory of a run in MB."""
+    """Return the forecast memory of a run in MB: rows, mechanism or tables, and tables of criteria.
+
+    A single table of rows whose number is not stated counts as 0.
+    """
     return sum(_megabytes(plan))
 
 

@@ -142,7 +142,7 @@ def budgeted(
 
 
 def set_aside(mechanism: Mechanism, budget: BudgetSpec, document: Mapping[str, Any]) -> dict[str, float]:
-    """Return by name of the claim the share of rho (0 to 1) for each claim that a spec wants or that another wanted claim requires.
+    """Return the share of rho, from 0 to 1, for each claim that a spec wants or that another wanted claim requires, by the claim's name.
 
     Args:
         mechanism: The mechanism with its settings.
@@ -158,12 +158,12 @@ def set_aside(mechanism: Mechanism, budget: BudgetSpec, document: Mapping[str, A
 
 
 def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, float], delta: float = 0.0) -> Shares:
-    """Divide a budget by given shares, in the rho of `accountant`; what is left is the mechanism's.
+    """Divide a budget by given shares, in the rho of `accountant`; what is left is the mechanism's. The shares are not checked.
 
     Args:
         accountant: The accountant that converts epsilon and delta to rho.
         budget: The spec's budget.
-        aside: Shares of rho by name, from 0 to 1.
+        aside: Shares of rho by name, from 0 to 1; parts with share 0 are left out.
         delta: Part of delta for steps that need their own.
     """
     rho = accountant.rho_from(budget.epsilon, budget.delta - delta)
@@ -172,7 +172,7 @@ def divided(accountant: Accountant, budget: BudgetSpec, aside: Mapping[str, floa
 
 
 def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attribute, ...]:
-    """Return the columns whose numbers inside their cells can be measured, if the budget has a share for that.
+    """Return the columns whose numbers inside their cells can be measured, if the budget has a share for that, in the domain's order.
 
     The result is empty for mechanisms without rows, stand-in tables and linked tables; the last two
     are counted by cells only.
@@ -187,10 +187,10 @@ def looked_into(mechanism: Mechanism, domain: Domain, kind: str) -> tuple[Attrib
 
 
 def portions(unknown: Sequence[Attribute], unit: Unit, shares: Shares, budget: BudgetSpec) -> tuple[Portion, ...]:
-    """Return, for each column whose values are to be learnt, the noise and delta with which they are learnt.
+    """Return, for each column whose values are to be learnt, the noise (in records) and delta with which they are learnt, in order.
 
     Args:
-        unknown: The columns.
+        unknown: The columns; () gives ().
         unit: The unit of privacy.
         shares: The shares of a plan with columns to learn.
         budget: The spec's budget.
@@ -212,9 +212,9 @@ class Plan:
         workload: The workload.
         unit: The unit of privacy.
         mechanism: The mechanism with its settings.
-        shares: The division of the budget.
-        public: The public table that the mechanism uses, if any.
-        criteria: Criteria in the order of the spec.
+        shares: The division of the budget, in rho.
+        public: The public table that the mechanism uses; None if it uses none.
+        criteria: Criteria in the order of the spec; () without criteria.
         link: The link of two tables; None for one table.
     """
 
@@ -241,6 +241,7 @@ class Plan:
 
         Raises:
             InputError: A field cannot be used; the error names the field.
+            CapacityError: Criteria or weights need tables that are too large.
         """
         _check_data(spec)
         domain_origin.check(spec)
@@ -287,6 +288,7 @@ class Plan:
 
         Raises:
             InputError: A field cannot be used; the error names the field.
+            CapacityError: Criteria or weights need tables that are too large.
         """
         made = cls.of(spec)
         Domain.stated(spec.domain)
@@ -314,7 +316,7 @@ class Plan:
 
     @cached_property
     def member_domain(self) -> Domain:
-        """The domain of the rows of the second of two linked tables, with the key of the first table."""
+        """The domain of the rows of the second of two linked tables, with the key of the first table; only for a plan with a link."""
         return self.weighed_members(self._calibrated)
 
     def weighed(self, calibrated: Calibrated | None) -> Domain:
@@ -378,12 +380,12 @@ class Plan:
 
     @cached_property
     def portions(self) -> tuple[Portion, ...]:
-        """The noise and delta with which each column's values are to be learnt, or were learnt."""
+        """The noise (in records) and delta with which each column's values are to be learnt, or were learnt; () if all are declared."""
         return portions(Domain.from_json(self.spec.domain).unknown, self.unit, self.shares, self.spec.budget)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """The columns that models are to predict, as the spec or a criterion names them."""
+        """The columns that models are to predict, as the spec or a criterion names them; () for no models."""
         about_models = _about_models(self.criteria)
         if not (self.spec.models or about_models):
             return ()
@@ -398,7 +400,7 @@ class Plan:
 
     @cached_property
     def without_ranges(self) -> tuple[str, ...]:
-        """The columns whose ranges the spec asks for, but of whose values too few in an order were learnt."""
+        """The columns whose ranges the spec asks for, but of whose values too few in an order were learnt; () for most plans."""
         if not self.portions or self.spec.workload.get("kind") != "ranges":
             return ()
         asked = workloads.from_json(Domain.from_json(self.spec.domain), self.spec.workload)
@@ -412,7 +414,11 @@ class Plan:
         return preset | {one.name: getattr(self.mechanism, one.name) for one in parameters(self.mechanism)}
 
     def divided(self, mechanism: Mechanism, budget: BudgetSpec) -> Shares:
-        """Return how the budget would be divided if this plan had another mechanism or budget."""
+        """Return how the budget would be divided, in rho, if this plan had another mechanism or budget.
+
+        Raises:
+            InputError: The budget or a share cannot be used.
+        """
         domain = Domain.from_json(self.spec.domain)
         into = looked_into(mechanism, domain, self.spec.data.kind)
         return budgeted(mechanism, budget, domain.unknown, self.spec.claims, into)
@@ -443,12 +449,19 @@ class Plan:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """The expected time and memory of the run, and whether an obstacle prevents it; for a stand-in, with its number of rows."""
+        """The expected time (seconds) and memory (MB) of the run, and whether an obstacle prevents it.
+
+        For a stand-in table it counts its number of rows; otherwise the number of people is taken as unknown.
+        """
         simulated = self.spec.data.standin
         return self.forecast_for(simulated.rows if simulated else None)
 
     def forecast_for(self, people: int | None) -> Forecast:
-        """Return the expected time and memory of the run, and any obstacle, for a public number of people; None if it is unknown."""
+        """Return the expected time (seconds) and memory (MB) of the run, and whether an obstacle prevents it.
+
+        Args:
+            people: A public number of people; None if it is unknown.
+        """
         return forecast(self.mechanism, self.workload, self.counted, self.shares, people)
 
 
@@ -497,14 +510,14 @@ def _behind(domain: Domain, calibrated: Calibrated | None) -> Domain:
 
 
 def forecast(mechanism: Mechanism, workload: Workload, unit: Unit, shares: Shares, people: int | None = None) -> Forecast:
-    """Return the expected time and memory of a mechanism's run with its settings, and any obstacle.
+    """Return the expected time (seconds) and memory (MB) of a mechanism's run with its settings, and whether an obstacle prevents it.
 
     Args:
         mechanism: The mechanism.
         workload: The workload.
         unit: The unit of privacy.
         shares: The shares of the budget.
-        people: An approximate public number of people, or None.
+        people: An approximate public number of people; None if it is unknown.
     """
     needed = registry.forecast(mechanism, workload, shares.mechanism, people / unit.marginal_l2 if people else None)
     if not needed.fits or not isinstance(mechanism, Learner):

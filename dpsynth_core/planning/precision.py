@@ -82,7 +82,7 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
     """Return the half width in people of a cell's interval: `CONFIDENCE` of the cells are this close to their true count.
 
     Args:
-        rho: The budget.
+        rho: The budget, in rho.
         unit: The unit of privacy.
         tables: Number of tables that share the budget equally.
     """
@@ -95,7 +95,7 @@ def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
     The mean error over all tables is sqrt(tables) times more precise.
 
     Args:
-        rho: The budget of the whole certificate; only a part pays for these errors.
+        rho: The budget of the whole certificate, in rho; only a part pays for these errors.
         unit: The unit of privacy.
         tables: The number of tables, each with one error.
     """
@@ -106,7 +106,7 @@ def largest_margin(rho: float, unit: Unit) -> float:
     """Return the half width of the `CONFIDENCE` interval of the largest error of a cell, in people.
 
     Args:
-        rho: The budget of the whole certificate; only a part pays for this number.
+        rho: The budget of the whole certificate, in rho; only a part pays for this number.
         unit: The unit of privacy.
     """
     return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
@@ -125,7 +125,7 @@ def without_certificate(linked: bool) -> str:
 
 
 def distance_sentences(domain: Domain) -> list[str]:
-    """Return clauses on pairs of ordered columns whose difference the rows keep only coarsely.
+    """Return clauses on pairs of ordered columns whose difference the rows keep only coarsely; [] without such pairs.
 
     Each also says what to declare instead. It begins in lower case, has no full stop, and names the
     columns quoted and unescaped.
@@ -143,7 +143,7 @@ def models_margin(rho: float, unit: Unit, columns: int) -> float:
     The number of people is taken as known; where it is noisy, its noise comes on top.
 
     Args:
-        rho: The budget for the quality of all models.
+        rho: The budget for the quality of all models, in rho.
         unit: The unit of privacy.
         columns: Number of columns that are predicted.
     """
@@ -211,7 +211,11 @@ def budget_parts(mechanism: Mechanism, workload: Workload, shares: Shares, total
 def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> str:
     """Return the split of a budget in words: each stage with its percentage of the whole rho.
 
-    Parameters are as for `budget_parts`.
+    Args:
+        mechanism: The mechanism.
+        workload: The workload.
+        shares: The shares of the budget.
+        total_is_public: Whether the number of records is public, so that nothing is spent on it.
     """
     parts = budget_parts(mechanism, workload, shares, total_is_public)
     return ", ".join(f"{stage} {percent(rho / shares.rho)}" for stage, rho in parts)
@@ -220,8 +224,13 @@ def budget_sentence(mechanism: Mechanism, workload: Workload, shares: Shares, to
 def budget_split(mechanism: Mechanism, workload: Workload, shares: Shares, total_is_public: bool = False) -> Zoned[pd.DataFrame]:
     """Return the split of a budget as a frame for a chart. Public.
 
-    There is one row per stage, with the columns stage, share (of the whole rho, 0 to 1) and rho.
-    Parameters are as for `budget_parts`.
+    There is one row per stage, in order, with the columns stage, share (of the whole rho, 0 to 1) and rho.
+
+    Args:
+        mechanism: The mechanism.
+        workload: The workload.
+        shares: The shares of the budget.
+        total_is_public: Whether the number of records is public, so that nothing is spent on it.
     """
     import pandas as pd
 
@@ -262,11 +271,11 @@ def largest(workload: Workload, most: int = 8) -> tuple[tuple[Clique, int], ...]
 def attacker(rho: float, slack: float = 0.0, accountant: Accountant = ZCDP) -> Zoned[pd.DataFrame]:
     """Return the trade-off curve of the best membership test under a budget. Public.
 
-    The frame has the columns false_positive and true_positive, both rates from 0 to 1.
+    The frame has the columns false_positive (ascending) and true_positive, both rates from 0 to 1.
 
     Args:
-        rho: The budget.
-        slack: The delta of approximate zCDP.
+        rho: The budget, in rho of the accountant.
+        slack: The delta of approximate zCDP, a probability.
         accountant: The accountant.
     """
     import pandas as pd

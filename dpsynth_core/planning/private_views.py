@@ -71,7 +71,11 @@ def is_brand(looks: Iterable[Look]) -> bool:
 
 
 def sentence(looks: Collection[Look]) -> str:
-    """Return a sentence for readers of a release on what its curator saw of the table before the plan was sealed."""
+    """Return a sentence for readers of a release on what its curator saw of the table before the plan was sealed.
+
+    Args:
+        looks: The looks, at least one.
+    """
     if not is_brand(looks):
         unknown = "Whether tables, budget or mechanism were chosen because of it is not known."
         return f"Before this plan was sealed, {LOOKS[COMPARED]}. {unknown}"

@@ -60,7 +60,7 @@ class Cost:
 class Proposal:
     """A purpose and the workload that serves it.
 
-    Title and text are our own words; the title may name a column.
+    Title and text are our own words; the title may name a column, which is hostile text.
 
     Attributes:
         name: Its identifier.
@@ -83,8 +83,8 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, p
         mechanism: The mechanism.
         shares: The shares of the budget.
         unit: The unit of privacy.
-        people: Approximate public number of people, or None.
-        read: Whether to work out the passes over the records, which takes a second for 40,000 tables.
+        people: Approximate public number of people; None if it is unknown.
+        read: Whether to work out the passes over the records, which takes a second for 40,000 tables; otherwise they are stated as 1.
     """
     tables, columns = len(workload.cliques), len(workload.domain)
     measured = min(tables, 2 * columns)
@@ -132,7 +132,7 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
 
 
 def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Divide the columns into groups of neighbours with similar names, at most `GROUP` columns each.
+    """Divide the columns into groups of neighbours with similar names, at most `GROUP` columns each, in their order.
 
     Names are similar if they differ only in their last part, such as q3_1 and q3_2. Neighbouring
     columns without a similar name form groups of their own. Only names are compared; relations in

@@ -77,7 +77,7 @@ class Situation:
 
         Args:
             workload: The workload.
-            rho: The mechanism's budget.
+            rho: The mechanism's budget, in rho.
             unit: The unit of privacy.
             people: A public or declared number of people.
         """
@@ -171,7 +171,7 @@ def trials(name: str) -> int:
 
 
 def expected(name: str, situation: Situation, measure: str = MEAN, model: Model | None = None) -> Expected | None:
-    """Return the expected error of a mechanism, or None if it was not part of the trials.
+    """Return the expected error of a mechanism, as shares of people; None if the mechanism was not part of the trials.
 
     A situation outside of the trials is moved to their border before the model is applied.
 
@@ -200,11 +200,14 @@ def recommend(
 ) -> Zoned[tuple[Recommendation, ...]]:
     """Return all mechanisms that make rows, were tried and fit by their forecasts, best first. Public.
 
+    The tuple is empty if no mechanism does. Mechanisms whose expected errors are about equal are ordered by
+    time, the usual one first.
+
     Args:
         situation: The situation.
         forecasts: By name of the mechanism, its forecast.
         measure: The measure of error to judge by, MEAN or LARGEST.
-        model: As in `expected`.
+        model: Fitted model; the one beside this file by default.
     """
     candidates = {}
     for name, forecast in forecasts.items():

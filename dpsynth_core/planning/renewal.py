@@ -63,7 +63,7 @@ class Changes:
 
 
 def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Collection[str]], unreleased: Collection[str] = ()) -> Changes:
-    """Return the differences in columns and values between a plan and another table.
+    """Return the differences in columns and values between a plan and another table. No record is read.
 
     Args:
         domain: The plan's domain.
@@ -98,7 +98,7 @@ def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
 
 
 def given_reasons(spec: Spec) -> list[str]:
-    """Return the names of the fields with the curator's statements about the former table or its people.
+    """Return the names of the stated fields about the former table or its people, such as "budget.reason"; [] if none is stated.
 
     These statements must be true of the next table too.
     """

@@ -58,7 +58,7 @@ _Document = TypeVar("_Document", bound=BaseModel)
 
 
 class StandinSpec(Part):
-    """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and what it is made from."""
+    """A simulated table: how many rows, how strongly its columns depend on each other (0 to 1), and the seed that it is made from."""
 
     rows: int = Field(default=10_000, ge=1, le=standins.MAX_ROWS)
     strength: float = Field(default=0.5, ge=0.0, le=1.0)
@@ -216,9 +216,12 @@ def _known_settings(stated: dict[str, int | list[str]]) -> dict[str, int | list[
 class BudgetSpec(Part):
     """The budget and its division.
 
-    Further fields are the shares of rho for claims, by their names (`claims.registry`), where the spec asks for the claim.
+    Further fields are the shares of rho for claims, by their names (`claims.registry`), where the spec asks for the claim. Shares are
+    fractions.
 
     Attributes:
+        epsilon: Epsilon of the release.
+        delta: Delta of the release.
         discovery: Share of rho to learn open columns, where there are any.
         inside: Share of rho to measure the distribution of numbers within cells, from which rows are drawn; only for rows, and for cells of
             more than one value.
@@ -241,7 +244,7 @@ class BudgetSpec(Part):
         return {claim.name: claim.share.default for claim in CLAIMS} | given if isinstance(given, dict) else given
 
     def share(self, name: str) -> float:
-        """Return the share of rho for the claim `name`, from 0 to 1.
+        """Return the share of rho for the claim `name`, from 0 to 1; the claim's default if the spec states none.
 
         Raises:
             KeyError: No claim has this name.
@@ -342,7 +345,7 @@ class Spec(Part):
         return Unit(self.unit.relation, self.unit.max_rows_per_person, may_not_count)
 
     def published(self) -> dict[str, Any]:
-        """Return the document as it may leave this machine.
+        """Return the document as it may leave this machine, as JSON values.
 
         Paths are reduced to base names, and of the private file only the kind is kept: its format
         is known from looking at it. One person's letters may decide the format, and a hash of so
@@ -375,7 +378,10 @@ class Spec(Part):
 
     @property
     def reading(self) -> list[dict[str, Any]]:
-        """The options for reading each private table, without its path; neither the digest nor the published files contain them."""
+        """The options for reading each private table (the first, then the second), without its path.
+
+        Neither the digest nor the published files contain them.
+        """
         fields = TableSpec.model_fields.keys() - {"path"}
         return [table.model_dump(include=fields) for table in (self.data, self.members) if table is not None]
 
