@@ -37,7 +37,7 @@ _ROOM = 1.5
 
 
 def known(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether the frame has the column `name` with a value (not NaN) for some table."""
+    """Return whether the frame has the column `name` with a value (not NaN) for some table; False for an empty frame."""
     return name in frame and bool(frame[name].notna().any())
 
 
@@ -59,9 +59,12 @@ def drawable(frame: pd.DataFrame) -> bool:
 
 
 def against(frame: pd.DataFrame) -> str | None:
-    """Return the column of `AGAINST` to compare bounds with, the first that some bounded table has.
+    """Return the name of the column of `AGAINST` to compare bounds with, the first that some bounded table has.
 
     The result is None if the frame has no such column, or no table with a bound.
+
+    Args:
+        frame: The frame of `quality.marginal_table`.
     """
     told = (name for name in AGAINST if name in frame and (frame[name].notna() & frame["bound"].notna()).any())
     return next(told, None)

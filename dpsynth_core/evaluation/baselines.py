@@ -21,7 +21,7 @@ _MOST_PARTS = 100_000
 
 
 def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Clique, float]:
-    """Return by marginal the expected error of `mechanisms.gaussian` if it spends all of `rho`, as a share of records.
+    """Return by marginal the expected error of `mechanisms.gaussian` if it spends all of `rho`, as a share of records in a wrong cell.
 
     The error of a cell is E|noise|, and 0 for a cell that a rule of the domain excludes; the error of
     a marginal is half the sum over its cells, divided by `total`. The noise is that of the

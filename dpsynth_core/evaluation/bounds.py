@@ -71,7 +71,7 @@ def bounds(
     rows: bool = True,
     confidence: float = CONFIDENCE,
 ) -> dict[Clique, Bound]:
-    """Return an error bound for every marginal in `published`, by clique.
+    """Return an error bound for every marginal in `published`, by clique, as shares of people in a wrong cell.
 
     Args:
         domain: The columns.
@@ -79,8 +79,8 @@ def bounds(
         total: The number of records, exact or estimated.
         measurements: The released measurements.
         selections: The mechanism's selections, as in `mechanisms.steps.Finished`.
-        considered: By clique, the index in `selections` of the last round in which it was a
-            candidate, and that candidate, as in `mechanisms.steps.Finished`.
+        considered: By clique, the index (from 0) in `selections` of the last round in which it was a
+            candidate, and that candidate, as in `mechanisms.steps.Finished`; None for no selections.
         rows: Whether the marginals come from rows, which are never negative and sum to 1.
         confidence: The probability with which each bound holds on its own.
     """

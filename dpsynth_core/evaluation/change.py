@@ -28,11 +28,11 @@ MOST_SHARES = 20_000
 
 @dataclass(frozen=True)
 class Shift:
-    """The change of a cell's share of the people from one release to another.
+    """The change of a cell's share of the people from one release to another. All shares are fractions.
 
     Attributes:
         table: The columns of the table.
-        codes: The cell, one code per column.
+        codes: The cell, one code (from 0) per column.
         before: The cell's share of the people in the first release, clipped to 0 and 1.
         after: Its share in the second release.
         low: Lower bound of after - before; the bounds of all shifts of a comparison hold together
@@ -136,7 +136,10 @@ def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[in
 
 
 def different(before: Domain, after: Domain) -> tuple[str, ...]:
-    """Return the columns that only one of the domains has, or that differ between them."""
+    """Return the columns that only one of the domains has, or that differ between them, the first domain's columns first.
+
+    The result is () if both domains have the same columns.
+    """
     names = dict.fromkeys((*before.names, *after.names))
     return tuple(name for name in names if name not in before or name not in after or before[name] != after[name])
 

@@ -58,7 +58,7 @@ class Evidence:
     def average(self, clique: Clique) -> Measurement | None:
         """Return the weighted mean of the measurements that contain a marginal, in records.
 
-        The weights are those of `released.combined`. The result is None if no measurement contains
+        Weights are as in `released.combined`. The result is None if no measurement contains
         `clique`. A measurement that already combines all others of this marginal (`spread` is not
         None) is returned unchanged.
         """

@@ -183,7 +183,12 @@ class CellGroups:
         return np.array([len(codes) for codes in self.cells], dtype=np.float64)
 
     def sum(self, counts: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
-        """Return the counts with the cells of each group summed along an axis."""
+        """Return the counts with the cells of each group summed along an axis.
+
+        Args:
+            counts: The counts, with one entry per cell along the axis.
+            axis: The axis, which has one entry per group in the result.
+        """
         order = np.concatenate(self.cells)
         starts = np.concatenate([[0], np.cumsum([len(codes) for codes in self.cells])[:-1]])
         return np.add.reduceat(np.take(counts, order, axis=axis), starts, axis=axis)
@@ -197,8 +202,9 @@ def is_ordered(attribute: Attribute) -> bool:
 def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
     """Return at most `limit` groups of an attribute's cells, for a picture with little room.
 
-    Cells of ordered attributes are grouped with their neighbours. For other attributes the smallest
-    cells are put into one group, and each larger cell is a group of its own.
+    Cells of ordered attributes are grouped with their neighbours, and stay in code order. For other
+    attributes the smallest cells are put into one group, which comes last, and each larger cell is a group
+    of its own.
 
     Args:
         attribute: The column.

@@ -121,7 +121,7 @@ def _number(edge: float) -> str:
 
 
 def quantiles(attribute: Attribute, counts: Float, shares: Sequence[float], inside: Inside | None = None) -> tuple[float, ...]:
-    """Return the quantiles of a column of bins at given shares; () without values.
+    """Return the quantiles of a column of bins at given shares, in their order, on the column's scale; () without values.
 
     Values are spread evenly in a cell, or in each of its parts where these are known.
 
@@ -129,7 +129,7 @@ def quantiles(attribute: Attribute, counts: Float, shares: Sequence[float], insi
         attribute: The column.
         counts: Released counts or shares by cell; cells of other and missing values are left out.
         shares: The shares, from 0 to 1.
-        inside: The released distribution of numbers inside the cells.
+        inside: The released distribution of numbers inside the cells; None for an even spread.
     """
     edges, people = np.asarray(attribute.edges, dtype=np.float64), np.maximum(0, counts[: attribute.values])
     if inside is not None:

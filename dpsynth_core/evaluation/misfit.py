@@ -27,7 +27,7 @@ MATERIAL = 0.05
 
 
 def misfits(domain: Domain, model: Model, measurements: Sequence[Measurement], total: float) -> list[str]:
-    """Return the labels of the measured tables that a model does not fit.
+    """Return the labels of the measured tables that a model does not fit, each once; [] if it fits all.
 
     A table is a misfit if a chi-square test rejects the model's answer at level `FALSE_ALARM`
     divided by the number of tables, and if the part of the distance that noise does not explain

@@ -49,7 +49,7 @@ def named(spans: Mapping[Clique, Span], unread: Collection[str] = (), limit: flo
 
     Args:
         spans: By table, the lower and upper bound of its error, as the function `spans` returns
-            them.
+            them, as shares of people in a wrong cell.
         unread: Names of the unread columns; a table with such a column is never good.
         limit: Share of people in a wrong cell up to which a table is good.
     """

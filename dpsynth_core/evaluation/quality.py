@@ -116,7 +116,7 @@ class Statements:
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
-        """The columns whose values were not understood, so that the release says next to nothing about them."""
+        """The columns whose values were not understood, so that the release says next to nothing about them; () for most releases."""
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
         return unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
 
@@ -178,7 +178,7 @@ def marginal_table(statements: Zoned[Statements], truth: Truth | None = None) ->
 
 
 def of_kinds(table: Zoned[pd.DataFrame], kinds: Mapping[Clique, str]) -> Zoned[pd.DataFrame]:
-    """Return the frame of `marginal_table` with a column "kind", NaN for tables without an entry in `kinds`.
+    """Return the frame of `marginal_table` with a further column "kind", NaN for tables without an entry in `kinds`.
 
     Args:
         table: The frame.
@@ -512,11 +512,11 @@ def _means(head: Headline, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def within(table: pd.DataFrame, threshold: float, together: bool = False) -> pd.Series:
-    """Return by row whether a table can be good and its error is at most `threshold` with 95 % confidence.
+    """Return by row whether a table can be good and its error is at most `threshold` with 95 % confidence; False where unknown.
 
     Args:
         table: The frame from `marginal_table`.
-        threshold: The largest error, as a share of people.
+        threshold: The largest error, as a share of people in a wrong cell.
         together: Whether the bound must hold for all tables at once.
     """
     return table["says"] & (table["together" if together else "limit"] <= threshold)

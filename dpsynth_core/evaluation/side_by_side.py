@@ -62,13 +62,13 @@ def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
 
 
 def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:
-    """Return the labels of the tables that can be compared between all runs.
+    """Return the labels of the tables that can be compared between all runs, in the order of the first run; () if there are no such tables.
 
     Such a table is in the workload of every run, and each of its columns is the same attribute,
     with the same cells in the same order, in every run.
 
     Args:
-        domains: The domain of each run.
+        domains: The domain of each run, at least one.
         cliques: The workload's tables of each run, in the order of `domains`.
     """
     first, *others = domains
@@ -130,7 +130,10 @@ class RunScore:
 
 
 def wins(both: Zoned[pd.DataFrame]) -> Zoned[tuple[RunScore, ...]]:
-    """Count for each run the tables where it is best, from the frame that `side_by_side` returns."""
+    """Count for each run the tables where it is best, from the frame that `side_by_side` returns.
+
+    The scores are in alphabetical order of the runs' names.
+    """
     return combine(_wins, both)
 
 

@@ -49,7 +49,7 @@ class Standing:
 
 
 def standings(statements: Statements, off: Collection[str] = ()) -> tuple[Standing, ...]:
-    """Return the standing of each column: those that stand out first, otherwise in the order of the domain.
+    """Return the standing of each column: those that stand out first (odd ones, then poor ones), otherwise in the order of the domain.
 
     Args:
         statements: The statements of the release.

@@ -19,14 +19,14 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 
 def of_own_cells(domain: Domain, unfolded: Zoned[dict[Clique, NDArray[np.int64]]]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """Return counts of the domain's cells that leave out values which were recoded into a cell.
+    """Return counts of the domain's cells that leave out values which were recoded into a cell, by clique, curator-only.
 
     A domain without a cell for unlisted or missing values recodes them into a listed value's cell.
     The unfolded domain gives such values cells of their own, which are dropped here.
 
     Args:
         domain: The domain.
-        unfolded: By clique, the counts over `domain.unfolded()`.
+        unfolded: By clique, the counts over `domain.unfolded()`, in records.
     """
     kept = dict[str, NDArray[np.intp]]()  # of each column, where its cells are among the unfolded ones
     for attribute in domain:
@@ -50,8 +50,12 @@ def true_records(source: MarginalSource, most: int) -> Zoned[NDArray[np.int32]]:
 
 
 def true_counts(source: MarginalSource, cliques: Collection[Clique]) -> Zoned[dict[Clique, NDArray[np.int64]]]:
-    """Return the exact marginals by clique, in records, marked curator-only.
+    """Return the exact marginals by clique, in records, one axis per column, marked curator-only.
 
     The source is read in one pass if all tables fit into memory together.
+
+    Args:
+        source: The private table.
+        cliques: The columns of each marginal.
     """
     return curator_only(counted(source, cliques))

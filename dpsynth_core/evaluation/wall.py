@@ -32,10 +32,14 @@ Float = NDArray[np.float64]
 
 
 def bars(evidence: Zoned[Evidence], columns: Sequence[str]) -> Zoned[pd.DataFrame]:
-    """Return the bars of some columns.
+    """Return the bars of some columns, from released values.
+
+    Args:
+        evidence: The released rows and measurements.
+        columns: The names of the columns, in the order of their pictures.
 
     Returns:
-        One row per bar: column, place (of the column in `columns`), cell (label), count (people; of
+        One row per bar: column, place (of the column in `columns`, from 0), cell (label), count (people; of
         the rows, or as measured without rows), left and right (shares of the picture's width),
         height (share of its height), low and high (the 95 % interval of the noisy count on the same
         scale, NaN where it was not measured), outside (of other or missing values), and stick (too

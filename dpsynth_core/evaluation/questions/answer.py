@@ -92,6 +92,10 @@ class Answer:
 def answer(known: Known, question: Question) -> Answer:
     """Return the answer to a question about a release, from its released values only.
 
+    Args:
+        known: The released values.
+        question: The question; numbers in the answer have the unit of its statistic.
+
     Raises:
         InputError: The question cannot be asked of these rows.
     """

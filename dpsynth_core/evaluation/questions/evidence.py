@@ -180,7 +180,7 @@ class Estimated:
 
 
 def within(interval: Interval, least: float, most: float) -> Interval:
-    """Clip an interval to the possible values `least` to `most`.
+    """Clip an interval to the possible values `least` to `most`, and return it.
 
     An interval that is wholly outside becomes one of half its width at the nearest possible value,
     because noise moved it there.
@@ -204,9 +204,9 @@ def moved(values: NDArray[np.float64], shares: NDArray[np.float64], limit: float
     """Return the smallest and the largest mean over a group if up to `limit` of all people are in other cells than stated.
 
     Args:
-        values: The values of the group's cells, shape (cells,).
-        shares: The cells' shares of all people, shape (cells,).
-        limit: The share of all people who may be in a wrong cell.
+        values: The values of the group's cells, shape (cells,), at least one.
+        shares: The cells' shares of all people, fractions, shape (cells,).
+        limit: The share of all people who may be in a wrong cell, a fraction.
     """
     group = float(shares.sum())
     order = np.argsort(values, kind="stable")

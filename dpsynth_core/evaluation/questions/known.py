@@ -114,7 +114,10 @@ class Known:
         return Evidence(self.measurements)
 
     def values(self, column: str) -> Vector | None:
-        """Return the number that represents each cell of a column, or None without numbers (`question.cell_values`)."""
+        """Return the number that represents each cell of a column, shape (cells,), NaN for cells without one; None without numbers.
+
+        It is the cell's middle or measured mean, or the number that a listed value is (`question.cell_values`).
+        """
         return cell_values(self.domain[column], self.inside.get(column))
 
     def off(self, column: str) -> float:
@@ -125,7 +128,10 @@ class Known:
         return 0.0 if column in self.inside else half_width(self.domain[column])
 
     def stated_mean(self, question: Question) -> MeanMeasured | None:
-        """Return the statement that answers a question, if it asks for the mean of a column among all people and there is one."""
+        """Return the release's statement that answers a question; None if it has none.
+
+        Only questions about the mean of a column among all people have such a statement.
+        """
         return self.means.get(question.column) if question.statistic == MEAN and not question.among else None
 
     def standing(self, column: str) -> str:
@@ -167,9 +173,11 @@ class Known:
     def rows_in(self, among: Mapping[str, Vector], columns: Sequence[str]) -> NDArray[Any]:
         """Return the number of rows in a group, or the sum of their weights, in each cell of the table over `columns`.
 
+        The release must have rows.
+
         Args:
-            among: The group: by column, the share of each cell's rows that count.
-            columns: The columns of the table, which fix its shape; none for a single number.
+            among: The group: by column, the share of each cell's rows that count; {} for all rows.
+            columns: The columns of the table, which fix its shape; none for a single number, of shape ().
         """
         assert self.codes is not None
         chosen, weights = np.ones(len(self.codes), dtype=bool), self.weights

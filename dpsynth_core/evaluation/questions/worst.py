@@ -56,7 +56,7 @@ class Subgroup:
 
     @property
     def surely(self) -> float:
-        """The smallest relative error of the count that the bounds allow, as a share of `value`."""
+        """The smallest relative error of the count that the bounds allow, as a share of `value`; 0 if `value` may be right."""
         return max(0.0, self.low - self.value, self.value - self.high) / self.value
 
     @property
@@ -79,10 +79,14 @@ def z_together(known: Known) -> float:
 
 
 def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
-    """Return the `most` subgroups with the largest relative errors, the worst first.
+    """Return the subgroups with the largest relative errors, the worst first, from released values alone.
 
     They are ranked by the error that is certain, then by the likely error. The result is empty
-    where the number of people is unknown.
+    where the number of people is unknown, or no large subgroup is bounded.
+
+    Args:
+        known: The released values.
+        most: Largest number of subgroups.
     """
     if known.total is None:
         return ()
