@@ -69,11 +69,13 @@ class About:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Facts for programs, by name: the digest of the plan and the guarantee."""
+        """Facts for programs, by name: that rows are synthetic, the plan's digest, epsilon, delta, and whether the rows are private."""
         return {"synthetic": True, "plan_sha256": self.seal, "epsilon": self.epsilon, "delta": self.delta, "private": self.protects}
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:
         """Return a schema with the description, and with the labels of columns and values, as metadata.
+
+        Fields and types stay as they are; metadata of the schema as a whole is replaced.
 
         Args:
             schema: Schema of the rows of an Arrow or Parquet file.

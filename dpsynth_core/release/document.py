@@ -67,7 +67,7 @@ _SINCE, _LATER = "verdict", {"inside", "means"}
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """Return the content of release.json as JSON: everything in the release except its rows."""
+    """Return the content of release.json as JSON values: everything in the release except its rows."""
     spec, accountant = release.spec, release.plan.shares.accountant
     return {
         "format": FORMAT,
@@ -109,6 +109,10 @@ def named_tables(release: Release) -> dict[str, Any]:
     """Return as JSON which tables of the workload are good enough, not good enough, or undecided.
 
     They are judged at the default limit (`evaluation.naming`).
+
+    Returns:
+        "limit", the share of people in a wrong cell up to which a table is good, and the lists "good",
+        "poor" and "unknown", each table as a list of columns.
     """
     known = naming.spans(release.plan.workload.cliques, release.certificate, release.bounds)
     return naming.named(known, release.statements.silent).to_json()
@@ -127,11 +131,12 @@ def from_json(
         obj: Content of release.json.
         codes: Codes of the rows; None for a release without rows, or to leave them out.
         values: The rows as values.
-        further: Further tables of rows.
+        further: Further tables of rows, from number 2.
         members: Rows of the second of two linked tables.
 
     Raises:
         InputError: The spec is invalid, or a part of the document does not fit it.
+        KeyError: A part of the document is missing.
     """
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
@@ -250,13 +255,13 @@ def frame_csv(frame: pd.DataFrame) -> bytes:
 
 
 def with_readable_times(table: pa.Table) -> pa.Table:
-    """Return a table with its timestamps, times and durations as texts."""
+    """Return a table with its timestamps, times and durations as texts; other columns are unchanged."""
     columns = [readable(column.combine_chunks()) if holds_times(column.type) else column for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
 def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> None:
-    """Write the rows as UTF-8 CSV with a header, one batch after the other.
+    """Write the rows as UTF-8 CSV with one header, one batch after the other; the stream stays open.
 
     Args:
         rows: The rows.
@@ -297,7 +302,10 @@ def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
-    """Return by file name a function that writes a file of rows of the release; empty for a release without rows."""
+    """Return by file name a function that writes a file of rows of the release; empty for a release without rows.
+
+    The order is CSV and Parquet of the first table, members, further tables, and files of extensions.
+    """
     if (values := release.values) is None:
         return {}
     writers: dict[str, Writer] = {ROWS_CSV: partial(write_csv, values), ROWS_PARQUET: partial(_write_kept, release, values)}
@@ -322,6 +330,9 @@ def write_document(release: Release, directory: Path) -> None:
 
 def save(release: Release, directory: Path) -> None:
     """Write a release to a directory, in files that `load` reads: release.json, exact codes, and rows as Parquet.
+
+    Only their owner can read the files. A release without rows has release.json alone, which is always
+    written last.
 
     Args:
         release: The release.
@@ -350,7 +361,8 @@ def load(directory: Path) -> Release:
     """Return the release that `save` wrote; its codes and rows stay on disk until they are used.
 
     Raises:
-        InputError: A version before 26 November 2026 wrote it.
+        InputError: A version before 26 November 2026 wrote it, or the document is damaged.
+        OSError: The directory has no release.json, or a file cannot be read.
     """
     obj = json.loads((directory / DOCUMENT).read_bytes())
     check_age(obj, "release")
@@ -422,6 +434,10 @@ def charge_json(event: Event, accountant: Accountant) -> dict[str, Any]:
     """Return a charge as JSON: the kind of event, the numbers that its cost is computed from, and the cost as rho.
 
     Readers can thus add up the costs themselves.
+
+    Args:
+        event: The charge.
+        accountant: The accountant of the plan, in whose rho the cost is stated.
     """
     return {"operation": type(event).__name__, **asdict(cast(Any, event)), "rho": float(accountant.cost(event))}
 

@@ -20,9 +20,13 @@ _PHASE_OF_STEP = {Measured: "measure", Fitted: "fit", Finished: "finish"}
 class Journal:
     """The history of one run, and its measurements.
 
+    Attributes:
+        history: The lines so far, in order.
+        measurements: The mechanism's measurements so far, in order.
+
     Args:
         on_event: Called with each line of the history; it may raise to stop the run.
-        stopwatch: Records durations.
+        stopwatch: Records durations, which are curator-only.
     """
 
     def __init__(self, on_event: Callable[[Progress], None] = lambda _: None, stopwatch: Stopwatch | None = None) -> None:
@@ -65,7 +69,7 @@ class Journal:
         """Enter in the history that the mechanism has ended, and report it to `on_event`.
 
         Args:
-            rho_spent: The budget spent until then.
+            rho_spent: The budget spent until then, in rho.
         """
         self._enter(Progress("finished", rho_spent=rho_spent, done=1.0, message="the model is final"))
 

@@ -54,6 +54,9 @@ def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[N
         weights: Weights of households in the order of `link.split_pairs`, which sorts them by number of
             members.
         owners: Index of each member's household, from 0, ascending.
+
+    Returns:
+        Arrays of shapes (households,) and (members,); a member has the weight of its household.
     """
     sizes = np.bincount(owners, minlength=len(weights))
     households = np.empty(len(weights))

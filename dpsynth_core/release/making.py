@@ -22,7 +22,7 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 
 
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Return sentences for the curator on problems that a run would have with the private table.
+    """Return sentences for the curator on problems that a run would have with the private table; empty without problems.
 
     They name values that cannot be read as the spec states, columns of which many values in the first
     records are not understood, and missing or unlisted values that would be counted as a listed value
@@ -52,7 +52,7 @@ def make(
     """Make a release, hand it over with its duration, then remove its spool.
 
     Errors of `spool_for` and `begin` are raised before a record is read; other errors may be raised
-    later.
+    later. After an error the spool is removed too, unless it stays for `on_kept`.
 
     Args:
         plan: The feasible plan.

@@ -38,7 +38,7 @@ def program_names(domain: Domain, program: str) -> Mapping[str, RowColumn]:
         program: "spss", "stata" or "sas".
 
     Returns:
-        The columns in order; their names begin with a letter, and differ in more than case.
+        The columns in order, by new name. The names begin with a letter, and differ in more than case.
     """
     most, wrong, reserved = _NAMES[program]
     named: dict[str, RowColumn] = {}
@@ -62,6 +62,10 @@ def spss_user_missing(column: RowColumn) -> list[Any]:
 
     More than three are a range if no valid value lies between them; otherwise the first three are
     declared. Texts longer than eight bytes and truth values are left out.
+
+    Returns:
+        The values, or a range as one dict {"lo": number, "hi": number}; empty for a column without
+        such values.
     """
     missing = [*column.user_missing] if isinstance(column, Attribute) and column.dtype != "bool" else []
     if column.dtype == "string":

@@ -37,8 +37,12 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
         answers: Whether only the noisy tables are released, even if the answers suffice to make
             rows.
 
+    Returns:
+        The release with its rows if the answers suffice; otherwise the noisy tables without rows.
+
     Raises:
         InputError: Nothing was measured, or this version asks other questions than the run did.
+        CapacityError: The plan does not fit this machine.
     """
     plan = synthesis.feasible(Plan.of(kept.spec))
     return answers_only(plan, kept) if answers else carried_out(plan, kept, on_event)
@@ -77,6 +81,10 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
 
 def answers_only(plan: Plan, kept: Kept) -> Release:
     """Return a release without rows, which has the noisy tables among the recorded answers.
+
+    Args:
+        plan: The feasible plan.
+        kept: The content of the spool.
 
     Raises:
         InputError: No table was measured, or the recorded answers or charges are inconsistent.

@@ -45,14 +45,15 @@ class Progress:
     Attributes:
         kind: "phase" (`message` names it), "measured" (`attributes`, `cells`, `sigma` and `spread`
             describe the measurement), "fitted" or "finished".
-        round: Round of the mechanism, 0 for mechanisms without rounds.
+        round: Round of the mechanism; 0 before its first round, and without rounds.
         attributes: Clique of the measurement.
-        sigma: Parameter of the measurement's noise.
+        sigma: Parameter of the measurement's noise, in records; 0 for other lines.
         rho_spent: Budget spent so far, in rho.
         done: Fraction of the mechanism's work that is done, from 0 to 1.
-        message: Words for people.
-        spread: Largest standard deviation of the noise in any direction, if it is correlated.
-        cells: Number of cells of the measurement.
+        message: Words for people, or "".
+        spread: Largest standard deviation of the noise in any direction, in records, if it is
+            correlated; otherwise None.
+        cells: Number of cells of the measurement; 0 for other lines.
     """
 
     kind: str
@@ -114,14 +115,21 @@ class Release:
         codes: Codes of the rows, shape (rows, columns of the domain); None for mechanisms that only answer.
         values: The rows as real values; None for mechanisms that only answer.
         total: Estimated number of records, exact only where it is public.
+        measurements: The noisy tables that were measured, in order.
+        history: The lines of the run's history, in order.
         charges: The kernel's charges, in order.
         rho, rho_spent: The sealed budget and the sum of the charges, in the rho of the plan's accountant.
+        private: Whether the noise is private, which repeatable noise is not.
         statement: The guarantee in words.
+        brands: Warnings that a reader must know, in order.
+        row_policy: A phrase on how the number of rows was chosen.
+        details: Facts on the run for programs, as JSON values by name: settings of the mechanism, and what it reports.
+        versions: The versions on which numbers depend, by name (`synthesis.versions`).
         created: The day on which the run began, ISO 8601.
         ledger: The reservation that the run was charged to.
         claims: By name, the statement of each claim in `claims.registry`.
         despite: The curator's reason to publish although a required criterion is not met or was not measured.
-        bounds: A-priori error bounds of the workload's marginals.
+        bounds: A-priori error bounds of the workload's marginals, as shares of people in a wrong cell.
         row_seed: Seed of the rows, which follows from the answers before them; None without rows.
         transcript: The kernel's answers in order, from which the rest follows.
         further: Further tables of rows (`release.tables`); all statements are about the first.
@@ -200,17 +208,17 @@ class Release:
 
     @property
     def usefulness(self) -> tuple[Usefulness, ...]:
-        """The measured accuracy of models, one entry per predicted column."""
+        """The measured accuracy of models, one entry per predicted column; empty if none was measured."""
         return cast(tuple[Usefulness, ...], self.claims[MODELS.name])
 
     @property
     def criteria(self) -> tuple[Decided, ...]:
-        """The criteria of the plan, in order, each with whether it is met."""
+        """The criteria of the plan, in order, each with whether it is met; empty for a plan without criteria."""
         return cast(tuple[Decided, ...], self.claims[CRITERIA.name])
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """The calibrated survey weight of each row; None if the plan has no weight column.
+        """The calibrated survey weight of each row, shape (rows,); None without rows or if the plan has no weight column.
 
         For two linked tables, households are in the order of `link.split_pairs`.
         """
@@ -288,7 +296,7 @@ class Release:
         return self
 
     def charged(self, ledger: Mapping[str, Any]) -> Release:
-        """Return a copy of the release that states the ledger's reservation that the run was charged to."""
+        """Return a copy of the release that states the ledger's reservation that the run was charged to; the ledger is not changed."""
         return replace(self, ledger=ledger).knowing(self.final)
 
     @property

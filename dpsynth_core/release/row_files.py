@@ -63,12 +63,12 @@ def _refusal(form: RowFormat, domain: Domain, about: About) -> Exception | None:
 
 
 def write_text(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
-    """Write rows as CSV."""
+    """Write rows as UTF-8 CSV with exact values; the domain and the description are not used."""
     write_csv(rows, stream)
 
 
 def write_feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """Write rows as a Feather file with their description."""
+    """Write rows as a compressed Feather file with the labels of the domain and the description."""
     batches = rows.batches()
     first = next(batches)
     schema = about.described(first.schema, domain)
@@ -78,7 +78,7 @@ def write_feather(rows: Rows, domain: Domain, stream: BinaryIO, about: About) ->
 
 
 def write_json_lines(rows: Rows, _: Domain, stream: BinaryIO, _about: About) -> None:
-    """Write rows as JSON lines."""
+    """Write rows as JSON lines in UTF-8, times as texts; the domain and the description are not used."""
     for some in rows.batches():
         for batch in with_readable_times(some).to_batches(10_000):
             lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in batch.to_pylist())

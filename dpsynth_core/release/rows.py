@@ -75,7 +75,8 @@ class StoredRows:
 def in_groups(rows: Rows) -> Iterator[pa.Table]:
     """Yield the rows in tables of GROUP_ROWS rows, the last one smaller, each contiguous in memory.
 
-    The division does not depend on the batches of `rows`, so that the bytes of files do not either.
+    There is at least one table, which may be empty. The division does not depend on the batches of
+    `rows`, so that the bytes of files do not either.
     """
     held: list[pa.Table] = []
     number = 0

@@ -110,7 +110,8 @@ class Sample:
 def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progress], None] = lambda _: None) -> Refitted:
     """Return the model of a release, computed again from its answers without the private table.
 
-    It takes about as long as the run took after its table was read.
+    It takes about as long as the run took after its table was read. On the same machine and version
+    it gives the model of the run again.
 
     Args:
         release: The release.
@@ -121,6 +122,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     Raises:
         InputError: The release has no rows or two linked tables, or this version or machine asks
             questions that differ from the recorded ones.
+        CapacityError: The plan does not fit this machine.
     """
     if release.row_seed is None:
         raise InputError("release", "it holds answers and no rows, so that it has no model to draw rows from", "ask its noisy tables")
@@ -170,15 +172,15 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
 
     Args:
         fitted: The model.
-        known: By column, the code of each line, shape (lines,).
+        known: By column, the code of each line, shape (lines,); at least one column.
         values: By column, the known number of each line, of a type that rows may have. It replaces
             the number that is drawn within the cell, unless a rule compares the column with another
             one.
-        seed: Seed; another seed gives other rows.
+        seed: Seed; the same seed gives the same rows, another seed gives other rows.
 
     Raises:
-        CapacityError: There are too many lines, or the model has too few people in the cells of a
-            line.
+        CapacityError: There are no lines or too many, or the model has too few people in the cells of
+            a line.
     """
     domain, cells = fitted.plan.domain, np.stack([known[name] for name in known], axis=1)
     if not 1 <= len(cells) <= MAX_ROWS:
@@ -338,7 +340,7 @@ def _range_phrase(domain: Domain, parts: Parts) -> str:
 
 
 def parts_of(domain: Domain, where: Where) -> Parts:
-    """Return by column the cells that a group of people may have, whole or cut by a range.
+    """Return by column the cells that a group of people may have, whole or cut by a range; empty for everybody.
 
     Args:
         domain: The domain.
@@ -365,7 +367,8 @@ def _listed(values: Any) -> Iterable[Any]:
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
     """Return the group of people that texts such as "region=north", "age=15..64" and "age>=66" describe.
 
-    Several texts of one column mean any of these values. A name or a value may contain "=".
+    Several texts of one column mean any of these values. A name or a value may contain "=". Without
+    texts the group is everybody. Unknown columns and values are not refused here, but by `parts_of`.
 
     Args:
         domain: The domain.

@@ -64,13 +64,14 @@ class Spool:
     """A new spool file, locked by this process.
 
     Attributes:
-        given: The answers of a run that is continued, and their charges.
+        given: The answers of a run that is continued, and their charges; both empty for a new run.
         answers: Number of answers on disk.
         paid: Number of charges on disk.
+        path: Path of the file.
 
     Args:
         path: Path of the file.
-        run: The ledger's name for the run.
+        run: The ledger's name for the run, "" for a run without a charge.
         plan: The sealed plan.
         private: Whether the noise is private, which repeatable noise is not.
 
@@ -274,11 +275,11 @@ def check_room(plan: Plan, folder: Path, field: str) -> None:
 
     Args:
         plan: The plan.
-        folder: A folder on the disk.
+        folder: An existing folder on the disk.
         field: Name of the setting that errors name.
 
     Raises:
-        InputError: The disk has too little space left.
+        InputError: The disk has too little space left; the message states both sizes in MB.
     """
     for_cells = min(_BYTES_PER_CELL * plan.workload.cells, _MOST_FOR_CELLS)
     needed = _LEAST_ROOM + for_cells + _BYTES_PER_VALUE * machine.values(plan)

@@ -100,7 +100,7 @@ def _own_delta(plan: Plan) -> str:
 
 
 def brands(plan: Plan, total: float, private: bool, details: Mapping[str, Any]) -> Iterator[Brand]:
-    """Yield the brands of a release: warnings that a reader needs before trusting it.
+    """Yield the brands of a release: warnings that a reader needs before trusting it; nothing without warnings.
 
     Args:
         plan: The plan.
@@ -217,7 +217,7 @@ def unmeasured_brands(plan: Plan, claims: Mapping[str, Any]) -> Iterator[Brand]:
 
 
 def public_details(public: PublicTable | None) -> dict[str, Any]:
-    """Return the public table's name, digest and number of rows for `Release.details`; empty without one."""
+    """Return the public table's name, SHA-256 and number of rows for `Release.details`, under "public_table"; empty without one."""
     return {} if public is None else {"public_table": {"name": public.name, "sha256": public.digest, "rows": public.rows}}
 
 

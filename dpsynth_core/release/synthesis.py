@@ -204,6 +204,9 @@ def open_source(plan: Plan) -> MarginalSource:
 
     Private data may be read from here on, so that a caller with a ledger charges it before this
     call.
+
+    Raises:
+        InputError: The table cannot be opened, or does not fit the plan.
     """
     if plan.link is None or plan.spec.members is None:
         return _records(plan.spec, plan.domain)
@@ -224,6 +227,10 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
     """Return which parts of each table cannot be read as the spec says, for the curator before the charge.
 
     All used columns are read once. Otherwise a run would fail after its charge.
+
+    Returns:
+        One check per table, the table of members last; tables of kinds that are not examined are left
+        out.
 
     Raises:
         InputError: A table cannot be read to its end.
@@ -260,8 +267,8 @@ def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
 def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
     """Return sentences on values of the table that would count as other values, for the curator before the charge.
 
-    They need one pass over the columns that lack a cell for missing or undeclared values. Simulated
-    and linked tables are not examined.
+    They state exact numbers of values. They need one pass over the columns that lack a cell for missing
+    or undeclared values. Simulated and linked tables are not examined.
     """
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
     if plan.spec.data.simulated or plan.link is not None or not open_ones:
@@ -289,6 +296,8 @@ def synthesize(
     stopwatch: Stopwatch | None = None,
 ) -> Release:
     """Run the mechanism on the records and return the release.
+
+    If an error ends the run after a charge whose answer is not in the spool, the spool becomes read-only.
 
     Args:
         plan: The feasible plan.
@@ -332,6 +341,9 @@ def carry_out(
         stopwatch: Records durations.
         keep: Takes each answer and its charges before the answer is used.
         given: The recorded answers and charges of a run that is continued.
+
+    Raises:
+        AnswersEnd: The recorded answers end before the mechanism does.
     """
     answers: list[RecordedAnswer] = []
 
@@ -512,7 +524,7 @@ def _write_rows(plan: Plan, finished: Finished, found: Mapping[str, Inside], row
 
 
 def row_count(plan: Plan, total: float) -> int:
-    """Return the number of rows of a table: stated in the spec, or else the estimated number of people.
+    """Return the number of rows of a table: stated in the spec, or else the estimated number of people, at least 1.
 
     Args:
         plan: The plan.
@@ -528,7 +540,7 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str
         plan: The plan.
         model: The final model.
         count: Number of rows.
-        seed: Seed of the rows.
+        seed: Seed of the rows; the same model and seed give the same rows.
         found: Distribution of numbers within their cells, by column.
     """
     rng = np.random.default_rng(seed)
@@ -537,12 +549,12 @@ def drawn(plan: Plan, model: RowModel, count: int, seed: int, found: Mapping[str
 
 
 def weighed(plan: Plan, rows: DrawnRows, stated: Weighted | None) -> DrawnRows:
-    """Return the rows with calibrated survey weights as a column, if the plan has a weight column.
+    """Return the rows with calibrated survey weights as a column; unchanged if the plan has no weight column.
 
     Args:
         plan: The plan.
         rows: The rows.
-        stated: The noisy weighted tables to which weights are calibrated.
+        stated: The noisy weighted tables to which weights are calibrated; None if none were measured.
     """
     if plan.weight is None:
         return rows
@@ -616,7 +628,7 @@ def _libraries(plan: Plan) -> list[str]:
 def versions(more: Sequence[str] = ()) -> dict[str, str]:
     """Return the versions on which numbers depend to the last bit, by name.
 
-    They are of this program, Python, libraries, and the kind of processor.
+    The names are "dpsynth_core", "python", names of libraries, and "processor" for the kind of processor.
 
     Args:
         more: Names of libraries that not every release depends on.

@@ -41,7 +41,7 @@ class Stopwatch:
         self.book(name, start)
 
     def book(self, phase: str, start: float) -> None:
-        """Add the time since `start`, a value of `time.perf_counter`, to a phase."""
+        """Add the seconds since `start`, a value of `time.perf_counter`, to a phase."""
         self._phases[phase] = self._phases.get(phase, 0.0) + time.perf_counter() - start
 
     def step(self) -> None:
@@ -49,7 +49,11 @@ class Stopwatch:
         self._steps.append(self._elapsed())
 
     def times(self) -> Zoned[Times]:
-        """Return the seconds of each phase and of each line of the history, for the curator alone."""
+        """Return the seconds of each phase and of each line of the history, for the curator alone.
+
+        They are rounded to milliseconds. "phases" has them by name, and under "total" those since the
+        stopwatch was made; "steps" lists the seconds until each line.
+        """
         phases = {name: round(seconds, 3) for name, seconds in self._phases.items()} | {"total": self._elapsed()}
         return curator_only({"phases": phases, "steps": list(self._steps)})
 
@@ -61,7 +65,7 @@ def write(times: Zoned[Times] | None, directory: Path) -> None:
     """Write the durations of a run beside its release, readable for its owner alone.
 
     Args:
-        times: The durations; None for a run that was finished later, whose file is removed.
+        times: The durations in seconds; None for a run that was finished later, whose file is removed.
         directory: Directory of the release.
     """
     path = directory / TIMES

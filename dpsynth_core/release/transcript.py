@@ -376,17 +376,22 @@ def _paid(call: Call, charges: int, paid: Iterator[Event]) -> Event | None:
 
 @dataclass(frozen=True)
 class Unrecorded:
-    """The stand-in for an answer of a type that a transcript cannot hold."""
+    """The stand-in for an answer of a type that a transcript cannot hold.
+
+    Attributes:
+        type: Name of that type.
+    """
 
     type: str
 
 
 def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
-    """Return the recorded answers as JSON, one object per answer.
+    """Return the recorded answers as JSON, one object per answer, in order.
 
     Args:
         answers: The answers.
-        measurements: Measurements that are published anyway; an answer refers to one by its index.
+        measurements: Measurements that are published anyway; an answer refers to one by its index,
+            from 0.
     """
     numbers = {id(m): i for i, m in enumerate(measurements)}
     return [
@@ -396,11 +401,11 @@ def to_json(answers: Sequence[RecordedAnswer], measurements: Sequence[Measuremen
 
 
 def from_json(items: Sequence[Mapping[str, Any]], measurements: Sequence[Measurement]) -> tuple[RecordedAnswer, ...]:
-    """Return the recorded answers that `to_json` wrote.
+    """Return the recorded answers that `to_json` wrote, in order.
 
     Args:
         items: One object per answer.
-        measurements: The measurements that answers refer to by their index.
+        measurements: The measurements that answers refer to by their index, from 0.
     """
     read = partial(_read, measurements=measurements)
     return tuple(RecordedAnswer(item["operation"], tuple(map(read, item["asked"])), item["charges"], read(item["given"])) for item in items)
