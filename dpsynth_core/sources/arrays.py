@@ -63,11 +63,11 @@ _MOST_DIGITS = 76
 
 
 def is_plain_number(kind: pa.DataType) -> bool:
-    """Return whether the values of this Arrow type are numbers."""
+    """Return whether the values of this Arrow type are integers, floating-point numbers or decimals; booleans are not."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
 def is_binary(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type holds bytes."""
+    """Return whether an Arrow type holds bytes (of any width), as opposed to text."""
     tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     return any(test(kind) for test in tests)

@@ -34,13 +34,15 @@ _Item = TypeVar("_Item")
 class ArrowSource(RecordCounts):
     """A source of exact counts and written values over a table that is read in this process.
 
+    Its results are exact and private: they are for the kernel and for the curator only.
+
     Args:
         domain: The domain, whose columns the table must have.
         table: The table to count.
         form: The format of the table; by default the default CSV format.
         person_column: The column that names persons. Only the first rows of each person in file
             order are counted, and rows without a person are not (see `persons`).
-        max_rows_per_person: The number of rows of each person that are counted.
+        max_rows_per_person: The number of rows of each person that are counted, at least 1.
         sizes: The approximate sizes of the parts that threads count at the same time.
 
     Raises:
@@ -61,8 +63,12 @@ class ArrowSource(RecordCounts):
     def sample(self, most: int) -> NDArray[np.int32]:
         """Return a uniform random sample of at most `most` counted records, in random order.
 
-        The records are codes, shape (records, attributes of the domain). One thread reads all
+        The records are private codes, int32 of shape (records, attributes of the domain); all records if the table
+        has no more than `most`. The seed is fixed, so that the same table gives the same sample. One thread reads all
         records in order.
+
+        Raises:
+            InputError: The table cannot be read.
         """
         from dpsynth_core.sources.sampling import Sample  # loaded for screens alone
 
@@ -74,7 +80,11 @@ class ArrowSource(RecordCounts):
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Yield exact numbers of counted records by key of column `name` (`vocabulary.keys`).
 
-        The mappings from key to number of records come in parts; no key is in two parts.
+        The mappings from key to number of records come in parts; no key is in two parts. The keys include "" for
+        missing values and "other" for texts that cannot be keys. Each part takes a pass over the table.
+
+        Raises:
+            InputError: The column is not in the domain, or the table cannot be read.
         """
         from dpsynth_core.sources.values import keyed_counts  # loaded where values are learnt
 

@@ -26,7 +26,10 @@ def declared_type(column: pa.Field) -> Column:
 
 
 def kind_of_type(kind: pa.DataType) -> str:
-    """Return the kind of an Arrow type as `vocabulary.declared` names it, by default "text"."""
+    """Return the kind of an Arrow type as `vocabulary.declared` names it.
+
+    It is "bool", "integer", "number", "date", "timestamp", "time" or "duration", and "text" for any other type.
+    """
     if pa.types.is_boolean(kind):
         return "bool"
     if pa.types.is_integer(kind):
@@ -38,7 +41,11 @@ def kind_of_type(kind: pa.DataType) -> str:
 
 
 def check_type(name: str, kind: pa.DataType) -> None:
-    """Raise InputError if a column's timestamps have a time zone that is not known here."""
+    """Check that a column's timestamps have no time zone, or one that is known here.
+
+    Raises:
+        InputError: The time zone is unknown.
+    """
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
             pa.array([0], pa.int64()).cast(kind).cast(pa.date32(), safe=False)
@@ -48,7 +55,7 @@ def check_type(name: str, kind: pa.DataType) -> None:
 
 
 def repaired(column: pa.Array) -> pa.Array:
-    """Return the column with U+FFFD in place of bytes that are not UTF-8.
+    """Return the column with U+FFFD in place of bytes that are not UTF-8; any other column is returned unchanged.
 
     Views of text and bytes, which Polars writes and few Arrow functions accept, become plain types.
     """

@@ -24,7 +24,7 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def plain(text: pa.Array, decimal: str = ".") -> pa.Array:
-    """Return texts of numbers, dates or times with plain ASCII digits, signs and spaces.
+    """Return texts of numbers, dates or times with plain ASCII digits, signs and spaces; null stays null.
 
     Digits of any script, full-width forms, dashes and special spaces are replaced.
 
@@ -36,11 +36,12 @@ def plain(text: pa.Array, decimal: str = ".") -> pa.Array:
 
 
 def folded(text: pa.Array, same: str) -> pa.Array:
-    """Return texts rewritten so that texts that count as the same become equal.
+    """Return texts rewritten so that texts that count as the same become equal; null stays null.
 
     Args:
         text: Trimmed texts.
-        same: The rule by which texts count as the same, one of `SAME_TEXTS`.
+        same: The rule by which texts count as the same: "exact", "look" (they look the same) or "case" (they also
+            may differ in capitals).
     """
     if same == EXACT:
         return text
@@ -50,7 +51,12 @@ def folded(text: pa.Array, same: str) -> pa.Array:
 
 
 def fold(text: str, same: str) -> str:
-    """Return a text rewritten so that texts that count as the same become equal (`folded`)."""
+    """Return a text rewritten so that texts that count as the same become equal.
+
+    Args:
+        text: A trimmed text.
+        same: The rule, one of "exact", "look" and "case", as for `folded`.
+    """
     return str(folded(pa.array([text], pa.string()), same)[0].as_py())
 
 

@@ -50,7 +50,10 @@ class RecordsCheck:
     made_names: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
-        """Return one sentence for the curator for each kind of fault; empty without faults."""
+        """Return one sentence for the curator for each kind of fault; () without faults.
+
+        The sentences hold exact counts and are for the curator only.
+        """
         notes = []
         if self.made_names:
             made = ", ".join(column_field(name).removeprefix("column ") for name in self.made_names)
@@ -82,7 +85,7 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
         person_column: The column that names persons, if there is one.
 
     Raises:
-        InputError: The table cannot be read to its end.
+        InputError: The table cannot be read to its end, or lacks one of the columns.
     """
     form, used = table.form, tuple(dict.fromkeys((*columns, *([person_column] if person_column else []))))
     faults = _of_files(table.files, table.folder, form) if table.files else RecordsCheck()
@@ -127,7 +130,10 @@ class LinkCheck:
     beyond: int
 
     def sentences(self) -> tuple[str, ...]:
-        """Return one sentence for each reason why rows are not counted; empty if all are."""
+        """Return one sentence for each reason why rows are not counted; () if all rows are counted.
+
+        The sentences hold exact counts and are for the curator only.
+        """
         told = (
             (self.repeated, "of the first table repeat the key of an earlier one: the first of each key counts."),
             (self.orphans, "of the second table have a key that the first one lacks."),
@@ -139,7 +145,7 @@ class LinkCheck:
 def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCheck]:
     """Return how many rows of two linked tables are not counted, from one pass over each table.
 
-    The exact counts are curator-only.
+    The exact counts are curator-only. Rows without a key are in none of the counts.
 
     Args:
         first: The first table, such as households.
@@ -148,7 +154,7 @@ def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCh
         most: The number of rows of the second table that are counted for a key.
 
     Raises:
-        InputError: A table cannot be read.
+        InputError: A table cannot be read, or lacks the key.
     """
     rows, owned = (_counts(table, key) for table in (first, second))
     orphans = sum(number for name, number in owned.items() if name not in rows)

@@ -25,7 +25,7 @@ def with_zeros(text: pa.Array) -> pa.Array:
 
 
 def time_of_day(parts: pa.StructArray) -> Micros:
-    """Return the microseconds since midnight; `NO_TIME` for a time that does not exist (25:00).
+    """Return the microseconds since midnight, int64; `NO_TIME` (the smallest int64) for a time that does not exist (25:00).
 
     Args:
         parts: The matched groups of each text: `hour`, `minute`, `second`, `fraction` and `half`
@@ -40,10 +40,11 @@ def time_of_day(parts: pa.StructArray) -> Micros:
 
 
 def lasting(parts: pa.StructArray) -> Micros:
-    """Return the microseconds of durations, with any number of hours and either sign.
+    """Return the microseconds of durations, int64, with any number of hours and either sign.
 
     Args:
-        parts: The matched groups of each text: `sign`, `hour`, `minute`, `second` and `fraction`.
+        parts: The matched groups of each text: `sign`, `hour`, `minute`, `second` and `fraction`; absent ones
+            count as 0. Digits of the fraction after the sixth are cut off.
     """
     is_negative = pc.equal(_written(parts, "sign"), "-").to_numpy(zero_copy_only=False)
     return np.where(is_negative, -1, 1) * _micros(parts, _whole(parts, "hour"))

@@ -31,18 +31,31 @@ _PLAIN = ("int64", "float64")
 
 
 def encode(domain: Domain, batch: pa.RecordBatch | pa.Table, notation: Notation) -> dict[str, NDArray[np.int32]]:
-    """Return by column the code of each record, shape (rows,), for every column of the domain.
+    """Return by column the code of each record, int32 of shape (rows,), for every column of the domain.
 
-    Other columns of the batch are ignored.
+    Codes are counted from 0. Other columns of the batch are ignored.
+
+    Args:
+        domain: The domain.
+        batch: Records with every column of the domain.
+        notation: How values are written as text.
+
+    Raises:
+        ValueError: The values of a column are still to be learnt, or its edges do not rise.
     """
     return {a.name: encode_column(a, batch.column(batch.schema.get_field_index(a.name)), notation) for a in domain}
 
 
 def encode_column(attribute: Attribute, column: pa.Array | pa.ChunkedArray, notation: Notation) -> NDArray[np.int32]:
-    """Return the code of each value of a column, shape (rows,).
+    """Return the code of each value of a column, int32 of shape (rows,).
 
     A code is always a valid cell, from 0 to `attribute.size - 1`, even where the attribute
-    contradicts itself.
+    contradicts itself. No value raises an error.
+
+    Args:
+        attribute: The declared column.
+        column: Its values, of any Arrow type.
+        notation: How values are written as text.
 
     Raises:
         ValueError: The values of the attribute are still to be learnt, or its edges do not rise.
@@ -125,10 +138,15 @@ def _bin_codes(attribute: Attribute, values: pa.Array, notation: Notation) -> ND
 
 
 def numbers_of(attribute: Attribute, values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return values as numbers on the scale of the attribute's edges; nan for unreadable ones.
+    """Return values as numbers on the scale of the attribute's edges, float64; nan for missing and unreadable ones.
 
     Dates are days since 1970-01-01, and times are in units of the attribute's precision. In a
     column of whole numbers a value with decimals is rounded to the nearest one, to an even one half way.
+
+    Args:
+        attribute: A column of numbers, dates or times.
+        values: The values, without dictionary encoding.
+        notation: How values are written as text.
     """
     if attribute.dtype == "date":
         return day_numbers(values, notation)
@@ -198,7 +216,7 @@ def _truths(text: pa.Array, absent: pa.Array) -> pa.Array:
 
 
 def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return values as float64; nan for null, unreadable texts and missing markers (like -9)."""
+    """Return values as float64; nan for null, unreadable texts and missing markers (like -9). True is 1, False is 0."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     plain = values if is_plain_number(values.type) else notation.numbers(texts(values))
@@ -208,9 +226,10 @@ def floats(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
 
 
 def day_numbers(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return values as days since 1970-01-01; nan for null and values that are not dates.
+    """Return values as whole days since 1970-01-01, float64; nan for null and values that are not dates.
 
-    The time of day of a timestamp is cut off; with a time zone, the day is the local one.
+    The time of day of a timestamp is cut off; with a time zone, the day is the local one. Numbers are dates only if
+    the notation's dates consist of digits.
     """
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):  # with a time zone: the local day
         days = values.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64())

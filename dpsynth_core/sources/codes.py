@@ -47,11 +47,14 @@ class CodesSource:
         return row_cells(self.domain, self._codes, clique)
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """Return a uniform random sample of at most `most` rows, in random order."""
+        """Return a uniform random sample of at most `most` rows, in random order, int32 of shape (rows, columns of the domain).
+
+        The seed is fixed: the same rows give the same sample.
+        """
         drawn = Sample(self.domain, most)
         drawn.add({name: self._codes[:, place] for place, name in enumerate(self.domain.names)}, len(self._codes))
         return drawn.records
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """Return how many rows have the target value that each predictor guesses, shape (predictors,)."""
+        """Return how many rows have the target value that each predictor guesses, int64 of shape (predictors,)."""
         return right_counts(self.domain, self._codes, predictors)

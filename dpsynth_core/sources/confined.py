@@ -51,8 +51,10 @@ def _loaded(kind: str) -> tuple[str, ...]:
 def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
     """Return the result of a function about one file, run in a process with limits.
 
+    The limits are `LIMITS`: 2,048 MB of memory and 60 seconds.
+
     Args:
-        which: The name of a function in the module that reads files of this kind.
+        which: The name of a function in the module that reads files of this kind; the path is its only argument.
         path: The file.
         kind: The kind of file, as `readers.reader` takes it.
 

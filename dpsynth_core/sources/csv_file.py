@@ -69,14 +69,17 @@ class Block:
 
     @cached_property
     def ends(self) -> NDArray[np.int64]:
-        """The byte position in `text` of each record's last byte, ascending."""
+        """The byte position in `text` of each record's last byte, counted from 0, ascending."""
         ends = _ends(self.text, self.form.quoting)
         return ends if len(ends) and ends[-1] == len(self.text) - 1 else np.append(ends, len(self.text) - 1)
 
     def batch(self, columns: Sequence[str]) -> pa.RecordBatch:
-        """Return these columns of all records as dictionary-encoded text.
+        """Return these columns of all records as dictionary-encoded text, one row for each record.
 
         A malformed record has empty texts in all cells.
+
+        Raises:
+            AssertionError: The two ways of reading contradict each other, which no text should cause.
         """
         batch = None if self._ambiguous else self._parsed(self.text, columns)
         if batch is None:
@@ -174,7 +177,7 @@ class Block:
 
     @property
     def longest(self) -> int:
-        """The largest number of lines of a record."""
+        """The largest number of lines of a record, at least 1; above 1 only with the quoting "standard"."""
         lines_before = np.searchsorted(np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")), self.ends)
         return int(np.diff(lines_before, prepend=-1).max(initial=1))
 
@@ -280,14 +283,21 @@ class _Grammar(NamedTuple):
 
 
 def writing(path: Location, form: TableFormat) -> lines.Writing:
-    """Return the encoding and line ends of a file. Raises OSError and InputError."""
+    """Return the encoding and line ends of a file.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding is unknown or leaves the byte order open.
+    """
     return lines.Writing.of(path, form.encoding, headed=not form.names)
 
 
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the trimmed cells of the header, or the stated names; empty for a file without text.
+    """Return the trimmed cells of the header, or the stated names; () for a file without text.
 
-    Raises OSError and InputError.
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding is unknown or leaves the byte order open, or quotes of the header do not close.
     """
     return next((names for names, _ in _texts(Piece(str(path)), form, _HEAD_BYTES)), ())
 
@@ -295,20 +305,22 @@ def header(path: Location, form: TableFormat) -> tuple[str, ...]:
 def head(path: Location, form: TableFormat) -> Block | None:
     """Return the first records of a file, from about 64 kB; None for a file without records.
 
-    Raises OSError and InputError.
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The file is not a table in this format.
     """
     return next((Block(text, form, told_apart(names)) for names, text in _texts(Piece(str(path)), form, _HEAD_BYTES) if text), None)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Return byte positions at which lines begin below the header, about `every` bytes apart.
+    """Return ascending byte positions at which lines begin below the header, at least `every` bytes apart.
 
-    The file can be divided there. Empty for a packed file and for the quoting "standard", whose
+    The file can be divided there. [] for a small or packed file, and for the quoting "standard", whose
     records are not lines.
 
     Raises:
         OSError: The file cannot be read.
-        InputError: See `lines.Writing.of`.
+        InputError: The encoding is unknown or leaves the byte order open.
     """
     if form.quoting == STANDARD or packed.is_packed(path):
         return []
@@ -343,9 +355,10 @@ def blocks(part: Part, form: TableFormat) -> Iterator[Block]:
 
 
 def batches(part: Part, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all records of a part, in file order.
+    """Yield these columns of all records of a part, in file order, as dictionary-encoded text.
 
-    The next block is parsed in another thread while the caller works on this one.
+    The next block is parsed in another thread while the caller works on this one. Cells of a malformed record are
+    empty texts.
 
     Raises:
         OSError: A file cannot be opened or read.
@@ -402,12 +415,25 @@ def _below_header(piece: Piece, form: TableFormat, size: int | None = None) -> I
 
 
 def header_text(path: Location, form: TableFormat) -> str:
-    """Return the header line as written; "" without a header. Raises OSError and InputError."""
+    """Return the header line as written, without its line end; "" without a header.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The file is not a table in this format.
+    """
     return next((record for record, _ in _below_header(Piece(str(path)), form, _HEAD_BYTES)), "")
 
 
 def cells(record: str, form: TableFormat) -> tuple[str, ...]:
-    """Return the trimmed cells of a header. Raises InputError for quotes that do not close."""
+    """Return the trimmed cells of a header, in order.
+
+    Args:
+        record: The header line.
+        form: The format, whose delimiter and quoting count.
+
+    Raises:
+        InputError: Quotes do not close.
+    """
     if form.quoting == NONE:
         texts = record.split(form.delimiter)
     else:

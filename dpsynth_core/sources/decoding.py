@@ -47,9 +47,9 @@ def arrow_type(attribute: RowColumn) -> pa.DataType:
 
 
 def typed(domain: Domain, table: pa.Table) -> pa.Table:
-    """Return the table with times that are text converted to the types of the domain.
+    """Return the table with times that are text converted to the types of the domain; null stays null.
 
-    A table whose column names are not the domain's is returned unchanged.
+    A table whose column names are not the domain's, in order, is returned unchanged.
 
     Raises:
         ValueError: A text is not a time.
@@ -71,11 +71,11 @@ def as_written(domain: Domain, codes: Codes) -> Codes:
     """Return the cells that the rows are in after they were written to a file and read back.
 
     Only one case differs: in a column that is not text, a value outside the domain is written as
-    null, so it comes back in the cell for missing values, if there is one.
+    null, so it comes back in the cell for missing values, if there is one. `codes` is not changed.
 
     Args:
         domain: The domain.
-        codes: The cells of the rows, shape (n, columns of the domain).
+        codes: The cells of the rows from 0, shape (n, columns of the domain).
     """
     written = codes.astype(narrow(domain.sizes(domain.names)))
     for column, attribute in zip(written.T, domain, strict=True):
@@ -87,17 +87,17 @@ def as_written(domain: Domain, codes: Codes) -> Codes:
 def decode(
     domain: Domain, codes: Codes, rng: np.random.Generator, first: int = 0, inside: Mapping[str, Inside] = MappingProxyType({})
 ) -> pa.Table:
-    """Return a table of values drawn within the given cells, with the domain's columns and types.
+    """Return a table of values drawn at random within the given cells, with the domain's columns and types.
 
     A number of a bin is drawn uniformly. If the column has an entry in `inside`, a part of the bin
     is drawn first, by its share, and then a number uniformly from this part. A cell for missing
     values becomes null, and a cell for other values becomes the text "other"; null where the column
     is not text, because a number there would be taken for a value. Orders of columns are kept
-    (`ordering`).
+    (`ordering`). The same codes and the same state of `rng` give the same table.
 
     Args:
         domain: The domain.
-        codes: The cell of each row and column, shape (n, attributes of the domain).
+        codes: The cell of each row and column from 0, shape (n, attributes of the domain).
         rng: The source of randomness.
         first: The number of earlier rows, so that identifiers continue.
         inside: The distribution of numbers within the bins, by column.
@@ -170,13 +170,14 @@ def filled(column: Filled, rows: int, first: int = 0) -> pa.Array:
 
 
 def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chosen) -> NDArray[np.bool_]:
-    """Return which rows have a chosen value, shape (rows,).
+    """Return which rows have a chosen value, a mask of shape (rows,).
 
     Args:
         attribute: The column.
-        codes: The cell of each row; all are chosen cells.
+        codes: The cell of each row, from 0; all are chosen cells.
         column: The values of the rows, made by `decode`.
-        of: The chosen cells. In a cut cell, only values in the chosen spans count.
+        of: The chosen cells. In a cut cell, only values in the chosen spans count; rows in other chosen cells
+            always count.
     """
     inside = ~np.isin(codes, list(of.cut))
     known = codes < attribute.values
@@ -188,7 +189,7 @@ def within(attribute: Attribute, codes: Codes, column: pa.ChunkedArray, of: Chos
 
 
 def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
-    """Return the names of the columns in which some row has a value that `decode` cannot produce.
+    """Return the names of the columns in which some row has a value that `decode` cannot produce, in order; [] if all fit.
 
     Args:
         domain: The domain.
@@ -201,10 +202,13 @@ def strays(domain: Domain, table: pa.Table, first: int = 0) -> list[str]:
 
 
 def disordered(domain: Domain, table: pa.Table) -> int:
-    """Return the number of rows that break an order, such as "admission at most discharge".
+    """Return the number of rows that break an order of columns, such as "admission at most discharge".
 
-    The table has the domain's columns with their types. Rows in which one of the two values is null
-    do not count.
+    Rows in which one of the two values is null do not count; a row counts once.
+
+    Args:
+        domain: The domain with the orders.
+        table: The rows, with the domain's columns and their types.
     """
     wrong = np.zeros(table.num_rows, dtype=bool)
     for rule in domain.orders:

@@ -40,10 +40,11 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
 
     Args:
         path: The file or folder. In a folder, the header of the first file decides.
-        stated: The fields of `TableFormat` that the curator states.
+        stated: The fields of `TableFormat` that the curator states; None for no field.
 
     Raises:
-        InputError: The file does not exist, is empty, or does not begin like a table.
+        InputError: The file does not exist, is empty, or does not begin like a table, or a stated field is invalid.
+        CapacityError: A folder holds too many files.
     """
     stated, first = stated or {}, table_files(path)[0]
     first_line = cache(partial(_first_line, first))

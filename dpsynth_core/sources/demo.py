@@ -30,7 +30,7 @@ _NO_COMMUTE = len(COMMUTE) - 1
 
 
 def demo_domain() -> Domain:
-    """Return the domain of the tables of `simulate`; it was not read from any rows."""
+    """Return the domain of the tables of `simulate`, with 12 columns; it was not read from any rows."""
     return Domain(
         (
             Attribute.integer("age", 16, 95, bins=16),
@@ -50,7 +50,14 @@ def demo_domain() -> Domain:
 
 
 def simulate(rows: int = ROWS, seed: int = 7) -> pd.DataFrame:
-    """Return a table of invented people, one row each; the same arguments give the same table."""
+    """Return a table of invented people, one row each; the same arguments give the same table.
+
+    Some cells of education, occupation, income and health are missing.
+
+    Args:
+        rows: The number of rows.
+        seed: The seed of the random numbers.
+    """
     rng = np.random.default_rng(seed)
     age = np.clip(np.where(rng.random(rows) < 0.75, rng.normal(42, 15, rows), rng.normal(70, 10, rows)), 16, 95).astype(np.int64)
     sex = rng.integers(0, len(SEX), rows)

@@ -36,9 +36,12 @@ def domains() -> tuple[Domain, Domain]:
 def simulate(rows: int = ROWS, seed: int = 7) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return two invented tables, the households and their members, each with the key column `KEY`.
 
+    Keys count from 1, and members are in the order of their households; each household has 1 to 6 members. The
+    tables of the last call are kept and returned again, so the caller must not change them.
+
     Args:
         rows: The number of households.
-        seed: The seed; the same seed gives the same tables.
+        seed: The seed; the same arguments give the same tables.
     """
     rng = np.random.default_rng(seed)
     region = rng.choice(len(REGION), rows, p=[0.28, 0.24, 0.12, 0.14, 0.22])

@@ -46,10 +46,10 @@ _SEPARATOR_LINE = re.compile('"?sep=(.)"?', re.IGNORECASE)
 
 
 def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collection[str]) -> Zoned[tuple[Doubt, ...]]:
-    """Return questions about fields of a format that a table's first records cast doubt on.
+    """Return questions about fields of a format that a table's first records cast doubt on; () without doubts.
 
     Each question has two answers, among them often a suggestion and the default. The result is
-    curator-only.
+    curator-only, because it follows from private records.
 
     Args:
         path: The file or folder.
@@ -117,7 +117,7 @@ def _readable(
 def settled_format(
     path: str | os.PathLike[str], stated: Mapping[str, Any], field: str, option: Callable[[Mapping[str, Any]], str]
 ) -> TableFormat:
-    """Return the stated format with defaults; fail if the first records suggest another one.
+    """Return the stated format with defaults; refuse it if the first records suggest another one.
 
     Args:
         path: The file or folder.
@@ -127,7 +127,8 @@ def settled_format(
             an option of the command line.
 
     Raises:
-        InputError: The file cannot be read as a table, or its first records raise a question.
+        InputError: The file cannot be read as a table, or its first records raise a question. The error has the
+            first question and what to state.
     """
     try:
         form = default_format(path, stated)

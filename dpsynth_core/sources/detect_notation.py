@@ -97,9 +97,10 @@ def detect_notation(
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """Return the notation that fits almost all texts of columns of numbers, dates or times.
+    """Return the notation that fits almost all texts (95%) of columns of numbers, dates or times.
 
-    Fields in the default way of writing may be left out.
+    Fields in the default way of writing may be left out. The result follows from private texts and is for the
+    curator only.
 
     Args:
         columns: The texts of each column in the first records.
@@ -120,7 +121,9 @@ def detect_notation(
 def detect_marks(
     columns: Iterable[Sequence[str]], names: Sequence[str] = (), given: Mapping[str, str] | None = None, comma_separates: bool = True
 ) -> DetectedNotation:
-    """Return the decimal and thousands marks that the columns suggest, or a question about them.
+    """Return the decimal and thousands marks that the columns suggest, or one question about them.
+
+    Without numbers that have a mark, a decimal point without thousands marks is suggested.
 
     Args:
         columns: The texts of each column, trimmed and without missing markers.
@@ -152,12 +155,13 @@ def detect_marks(
 def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
     """Return other marks with which most of these values would be numbers between the bounds.
 
-    None if the marks of `notation` do that best.
+    The result is (decimal mark, thousands mark). None if the marks of `notation` do that best, or if no marks do
+    it for more than half of the records.
 
     Args:
         values: The values, each with its number of records.
-        lower: The lower bound.
-        upper: The upper bound.
+        lower: The lower bound, inclusive.
+        upper: The upper bound, inclusive.
         notation: The stated notation.
     """
     texts, counts = pa.array([text.strip() for text, _ in values], pa.string()), np.array([count for _, count in values])

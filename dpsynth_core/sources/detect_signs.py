@@ -49,7 +49,7 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return suggested fields `units` and `negative` of a notation, from columns of numbers.
 
     A field is left out where numbers are written in the default way: without units, and with a
-    minus sign in front.
+    minus sign in front; {} if both are.
 
     Args:
         columns: The texts of each column, trimmed and without missing markers.
@@ -72,7 +72,7 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def bare(columns: Sequence[Sequence[str]], stated: dict[str, Any]) -> list[list[str]]:
-    """Return the numbers of each column without units, negative ones with a sign in front.
+    """Return the numbers of each column as texts without units, negative ones with a sign in front, in order.
 
     Args:
         columns: The texts of each column.

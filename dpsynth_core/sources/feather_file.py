@@ -31,7 +31,12 @@ def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
 
 
 def schema(path: Location, _form: TableFormat) -> pa.Schema:
-    """Return the columns of a file with their types."""
+    """Return the columns of a file with their types, in file order.
+
+    Raises:
+        InputError: The file is of an outdated version of Feather.
+        ArrowException: The file is damaged.
+    """
     with _mapped(path) as source, _reader(source) as reader:
         return reader.schema
 
@@ -39,7 +44,10 @@ def schema(path: Location, _form: TableFormat) -> pa.Schema:
 def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all records, in file order, at most `rows` rows at a time.
 
-    Raises ArrowException and OSError for a damaged file.
+    Raises:
+        ArrowException: The file is damaged.
+        OSError: The file cannot be read.
+        ValueError: A column is not in the file.
     """
     with _mapped(path) as source, _reader(source) as reader:
         places = [[trimmed(written) for written in reader.schema.names].index(name) for name in columns]

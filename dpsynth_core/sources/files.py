@@ -30,7 +30,7 @@ def declared_domain(path: Location, form: TableFormat) -> dict[str, Any]:
     """Return the JSON of a domain from what the file itself declares of its columns.
 
     No record is read. Labels belong to a questionnaire: they are public before any person answers.
-    Facts that the file does not declare, such as bounds, stay open, and a person who knows the
+    Facts that the file does not declare, such as bounds, stay open ("to_do"), and a person who knows the
     table fills them in (`vocabulary.declared`).
 
     Args:
@@ -85,10 +85,13 @@ class FileTable(Files):
         return tuple(name for name, cell in zip(told_apart(cells), cells, strict=True) if name != cell)
 
     def check(self, limit_bytes: int | None = DEFAULT_LIMIT_BYTES) -> None:
-        """Raise InputError if the files are not a table (`readers.check`) or larger than the limit.
+        """Check that the files are one table with named columns and rows (`readers.check`), and not larger than the limit.
 
         Args:
             limit_bytes: The largest number of bytes of all files, unpacked; None for no limit.
+
+        Raises:
+            InputError: They are not such a table, or are larger.
         """
         with readers.reading():
             if limit_bytes is not None and self._exceeds(limit_bytes):
@@ -102,24 +105,34 @@ class FileTable(Files):
         return pa.ipc.read_schema(pa.py_buffer(self._answer(readers.schema)))
 
     def described(self) -> list[Column]:
-        """Return what the files declare of their columns (labels, types), reading no record."""
+        """Return what the files declare of their columns (labels, types), in file order, without reading a record.
+
+        Raises:
+            InputError: The files cannot be read.
+        """
         return list(map(Column.from_json, self._answer(readers.described)))
 
     def first_texts(self, rows: int) -> dict[str, list[str]]:
-        """Return by column the texts in about the first `rows` records, for the curator only.
+        """Return by column the texts in about the first `rows` records, in order, for the curator only.
 
-        Numbers and other values that are not stored as text are left out.
+        Empty texts, numbers and other values that are not stored as text are left out.
+
+        Raises:
+            InputError: The files cannot be read.
         """
         return dict(self._answer(readers.first_texts, rows))
 
     def divide(self, sizes: Sizes) -> list[Part]:
         """Return the table in parts, in file order; at least one part.
 
-        A small table is one part. So is a CSV file with the quoting "standard", because its records
-        can only be separated from the beginning. A packed file is not cut.
+        A small table is one part, `WHOLE` (which is ()). So is a CSV file with the quoting "standard", because its
+        records can only be separated from the beginning. A packed file is not cut.
 
         Args:
             sizes: The approximate sizes of the parts.
+
+        Raises:
+            InputError: The files cannot be read.
         """
         if self.form.kind == "csv" and self.form.quoting == STANDARD:
             return [WHOLE]
@@ -130,13 +143,16 @@ class FileTable(Files):
         return gathered(pieces, sizes.rows if self.form.file_kind.as_dataset else sizes.bytes) or [WHOLE]
 
     def batches(self, columns: Sequence[str], part: Part = WHOLE, listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
-        """Yield batches of these columns, in file order.
+        """Yield record batches of these columns, in file order, with the values as the file has them.
 
         Args:
-            columns: The names of the columns.
+            columns: The names of the columns, at least one.
             part: The part of the table to read; the whole table by default.
             listed: Listed values by column. A listed value is a value, even where the file declares
                 that it means missing.
+
+        Raises:
+            InputError: A column does not exist, or a file cannot be read.
         """
         if self.form.file_kind.is_text:
             yield from readers.batches(self, columns, headers.BATCH_ROWS, part, listed)

@@ -63,7 +63,7 @@ class Remark:
 
     @property
     def sentence(self) -> str:
-        """The finding and the advice in one text."""
+        """The finding and the advice in one text; it may hold private values and is for the curator only."""
         return f"{self.found} {self.advice}".rstrip()
 
     @property
@@ -77,15 +77,20 @@ class Remark:
 
 
 def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[Remark, ...]]:
-    """Return remarks for the curator from the first `FIRST` records of a table.
+    """Return remarks for the curator from the first `FIRST` (1,000) records of a table; () if nothing is remarkable.
 
-    A column gets a remark if at least a share `SOME` of its values is outside the domain, if all
+    A column gets a remark if at least a share `SOME` (20%) of its values is outside the domain, if all
     its values are missing, if it is of whole numbers and at least a share `SOME` of its values has
     decimals, or if some values look like a listed value or like each other and would count as
-    different.
+    different. The result is curator-only.
+
+    Args:
+        domain: The declared columns.
+        source: The table.
+        form: The format of the table.
 
     Raises:
-        InputError: The table cannot be read.
+        InputError: The table cannot be read or lacks a column of the domain.
     """
     fits = outside.fit(domain, source, form, FIRST)
     learnt = [one.name for one in domain if one.most and one.is_listed]

@@ -35,7 +35,8 @@ _USUAL = frozenset({"(usual)"})
 def usual_markers(kind: str) -> frozenset[str]:
     """Return the texts that mean missing in a kind of table by default.
 
-    Only "" does in kinds whose files mark missing values themselves.
+    They are "", "NA", "NULL" and the like (`DEFAULT_MISSING`) for text files; only "" for kinds whose files mark
+    missing values themselves, and for unknown kinds.
     """
     return DEFAULT_MISSING if kind in FILE_KINDS and FILE_KINDS[kind].has_texts else frozenset({""})
 
@@ -122,16 +123,23 @@ class TableFormat:
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> TableFormat:
-        """Return the format that a `data` section of a spec states.
+        """Return the format that a `data` section of a spec states; fields that it lacks have their defaults.
 
-        A table that is not a file has the kind "csv". Raises InputError.
+        A table that is not a file has the kind "csv".
+
+        Args:
+            section: The section, with at least "kind".
+
+        Raises:
+            InputError: A field has a value that is not allowed.
+            CapacityError: There are more than 1,000 missing markers.
         """
         given = {field.name: section[field.name] for field in fields(cls) if section.get(field.name) is not None}
         markers = {"missing_markers": usual_markers(given["kind"])}
         return cls(**markers | given | {"kind": given["kind"] if given["kind"] in FILE_KINDS else "csv"})
 
     def section(self, path: str | os.PathLike[str]) -> dict[str, Any]:
-        """Return the format and a path as a `data` section of a spec.
+        """Return the format and a path as a `data` section of a spec, which `of` reads.
 
         Fields that were added to specs later are left out if they have their defaults.
         """

@@ -87,7 +87,7 @@ class Guess:
 def propose(
     table: TableSource, form: TableFormat, sample_rows: int = SAMPLE_ROWS, *, is_public: bool = False, only: Sequence[str] = ()
 ) -> Zoned[tuple[Guess, ...]]:
-    """Return a guess for each column from the values in the first records of a table.
+    """Return a guess for each column from the values in the first records of a table, in the order of the columns.
 
     The result is curator-only unless the table is public.
 
@@ -99,7 +99,7 @@ def propose(
         only: The columns to guess; empty for all columns.
 
     Raises:
-        InputError: The table cannot be read.
+        InputError: The table cannot be read, or lacks a column in `only`.
     """
     source = opened(table, form)
     names = tuple(only) or source.column_names()

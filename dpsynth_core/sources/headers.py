@@ -12,7 +12,11 @@ BATCH_ROWS = 131_072
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise InputError unless there are column names, and none is blank or repeated."""
+    """Check that there are column names, and that each is neither blank nor repeated.
+
+    Raises:
+        InputError: There are no names, or a name is blank or repeated.
+    """
     if not names:
         raise InputError("data", "the table has no columns", "choose a file with a header line and rows")
     if (unnamed := next((at for at, name in enumerate(names, start=1) if not name.strip()), None)) is not None:
@@ -22,7 +26,11 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise InputError if a column in `wanted` is not in `names`, or is there twice."""
+    """Check that each column in `wanted` is in `names` exactly once.
+
+    Raises:
+        InputError: A column is missing or there twice. The error names it.
+    """
     there = Counter(names)
     for name in wanted:
         if not there[name]:

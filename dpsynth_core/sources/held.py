@@ -38,7 +38,7 @@ class Batches(Protocol):
         ...
 
     def batches(self, columns: Sequence[str], decimal: str, /) -> Iterator[pa.RecordBatch]:
-        """Yield all records in order, with these columns.
+        """Yield all records in order, with these columns; nothing without records.
 
         Args:
             columns: The names of the columns.
@@ -75,15 +75,19 @@ class HeldTable:
         return ()
 
     def check(self) -> None:
-        """Raise InputError if a column name is blank or repeated, or there are no columns."""
+        """Check that there are columns, and that each name is neither blank nor repeated.
+
+        Raises:
+            InputError: They are not so.
+        """
         headers.check_names(self.source.names)
 
     def divide(self, _sizes: Sizes) -> list[Part]:
-        """Return a single part, because such a table is not divided."""
+        """Return a single part, `[WHOLE]`, because such a table is not divided."""
         return [WHOLE]
 
     def batches(self, columns: Sequence[str], _part: Part = WHOLE, _listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:
-        """Yield these columns of all records, in order.
+        """Yield these columns of all records, in order; the part and the listed values are ignored.
 
         Raises:
             InputError: The table lacks a column or has it twice.
@@ -105,15 +109,20 @@ class Frame:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns with their Arrow types at the first request; later batches must keep them."""
+        """The columns with their Arrow types, from the pandas types at the first request; later batches must keep them."""
         empty = (_array(self.frame.iloc[:0, place], ".") for place in range(len(self.names)))
         return pa.schema([(name, array.type) for name, array in zip(self.names, empty, strict=True)])
 
     def batches(self, columns: Sequence[str], decimal: str) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in order, with these columns; `decimal` is the mark of numbers as text.
+        """Yield all rows in order, with these columns, at most `headers.BATCH_ROWS` (131,072) at a time.
+
+        Args:
+            columns: The names of the columns.
+            decimal: The decimal mark of numbers that become text.
 
         Raises:
             InputError: The type of a column changed since `schema` was first requested.
+            KeyError: The frame lacks a column.
         """
         place = {name: i for i, name in enumerate(self.names)}
         arrays = [_array(self.frame.iloc[:, place[name]], decimal) for name in columns]

@@ -25,7 +25,7 @@ _HEAD_BYTES = 1 << 20
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the keys of the objects in the first lines, in order of appearance: the columns.
+    """Return the keys of the objects in the first lines (about 1 MB), in order of appearance: the columns; () without any.
 
     Raises:
         OSError: The file cannot be read.
@@ -36,9 +36,13 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
-    """Return by column the text values in the first `rows` lines, without numbers and others.
+    """Return by column the text values in the first `rows` lines, in order, without numbers and others.
 
-    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
+    Only the first megabyte, about, is read. A column without texts has an empty list.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
     """
     first = next(lines.blocks(path, _writing(path, form), _HEAD_BYTES), b"")
     texts: dict[str, list[str]] = {}
@@ -51,24 +55,35 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all records, in order, as dictionary-encoded text; `_rows` is ignored.
 
-    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
+    A malformed line, and a value that is null, a list or an object, gives null.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
     """
     return piece_batches(Piece(str(path)), form, columns)
 
 
 def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
-    """Return byte positions at which lines begin, about `every` bytes apart, to cut the file.
+    """Return ascending byte positions at which lines begin, at least `every` bytes apart, to cut the file.
 
-    A packed file cannot be divided. Raises OSError if the file cannot be read, InputError if its
-    encoding leaves the byte order open.
+    The result is [] for a small file and for a packed one, which cannot be divided.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
     """
     return [] if packed.is_packed(path) else lines.cuts(path, _writing(path, form), every)
 
 
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield record batches with these columns from a piece of a file.
+    """Yield record batches with these columns from a piece of a file, in order, as dictionary-encoded text.
 
-    Raises OSError if the file cannot be read, InputError if its encoding leaves the byte order open.
+    A malformed line, and a value that is null, a list or an object, gives null.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
     """
     path = located(piece.file)
     for block in lines.blocks(path, _writing(path, form), None, piece.begin, piece.end):
@@ -78,7 +93,12 @@ def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> It
 
 
 def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
-    """Return two numbers: lines that are not JSON objects, and those among them that are blank."""
+    """Return two numbers: lines that are not JSON objects, and how many of these are blank; the counts are private.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: The encoding leaves the byte order open.
+    """
     wrong = blank = 0
     for block in lines.blocks(path, _writing(path, form)):
         for line in block.removesuffix(b"\n").split(b"\n"):

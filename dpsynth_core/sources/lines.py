@@ -97,9 +97,12 @@ def blocks(path: Location, writing: Writing, size: int | None = None, begin: int
 
 
 def cuts(path: Location, writing: Writing, every: int) -> list[int]:
-    """Return byte positions at which lines begin, at least `every` bytes apart; 0 is left out.
+    """Return ascending byte positions at which lines begin, at least `every` bytes apart; 0 is left out.
 
-    The file must not be packed. Raises OSError if it cannot be read.
+    The result is [] for a file of at most `every` bytes. The file must not be packed.
+
+    Raises:
+        OSError: The file cannot be read.
     """
     size = path.stat().st_size
     places: list[int] = []
@@ -183,11 +186,11 @@ class Writing:
         return self.line_end.encode(self.encoding)
 
     def whole_units(self, raw: bytes) -> int:
-        """Return the number of bytes of `raw` that are whole code units."""
+        """Return the number of bytes in the whole code units at the beginning of `raw`."""
         return len(raw) // self.unit * self.unit
 
     def first_end(self, raw: bytes) -> int:
-        """Return the byte position of the first line end in `raw`; -1 without a line end."""
+        """Return the byte position, from 0, at which the first line end in `raw` begins; -1 without a line end."""
         if self.unit == 1:
             return raw.find(self.end_bytes)
         ends = self._wide_ends(raw)
@@ -216,10 +219,13 @@ class Writing:
         return np.flatnonzero(units == ord(self.line_end)) * self.unit
 
     def normalised(self, raw: bytes) -> bytes:
-        """Return whole lines in UTF-8, each ended by LF.
+        """Return whole lines in UTF-8, each ended by LF; only the last may lack it, as in `raw`.
 
-        Any other CR or LF is replaced by a space, and byte order marks at the beginning of lines
-        are removed.
+        Any other CR or LF is replaced by a space, byte order marks at the beginning of lines
+        are removed, and bytes that the encoding does not know become U+FFFD.
+
+        Args:
+            raw: The bytes of whole lines, as in the file.
         """
         text = self._utf8(raw)
         if self.line_end == "\r":

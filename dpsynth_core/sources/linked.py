@@ -52,13 +52,30 @@ class LinkedSource:
 
     @classmethod
     def of_codes(cls, link: Link, households: Codes, sizes: NDArray[np.int64], members: Codes) -> LinkedSource:
-        """Return a source of invented households, which are given as codes (`Link.records`). Nothing can encode them anew (`over`)."""
+        """Return a source of invented households, which are given as codes. Its records cannot be encoded anew (`over`).
+
+        Args:
+            link: The domains of both tables, and the number of members that count.
+            households: Codes of the households, shape (n, columns).
+            sizes: Numbers of members, shape (n,).
+            members: Codes of the members, shape (n, most, columns) (`Link.records`).
+        """
         made = cls.__new__(cls)
         made.domain, made._link, made._pairs = link.domain, link, list(link.records(households, sizes, members))
         return made
 
     def over(self, domain: Domain) -> LinkedSource:
-        """Return a source of the same tables, with household columns encoded in another domain."""
+        """Return a source of the same tables, with household columns encoded in another domain.
+
+        Columns of members keep their cells, and the link's rules are dropped. The tables are read again when the new
+        source is first asked.
+
+        Args:
+            domain: A domain with the household columns.
+
+        Raises:
+            InputError: The domain lacks a column of the households.
+        """
         other = copy(self)
         households = Domain(tuple(domain[name] for name in self._link.households.names))
         other._link, other._pairs = Link(households, self._link.members, self._link.most), None
@@ -66,10 +83,13 @@ class LinkedSource:
         return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Return the exact marginal over each clique: numbers of records of pairs.
+        """Return the exact marginal over each clique, int64: numbers of records of pairs, without noise.
 
         A household is `Link.records_each` records, divided among its pairs of members. See
-        `MarginalSource.counts`.
+        `MarginalSource.counts`. The tables are read at the first call and then kept in memory as codes.
+
+        Raises:
+            InputError: A table cannot be read.
         """
         total = {clique: np.zeros(self.domain.sizes(clique), dtype=np.int64) for clique in cliques}
         for records, codes in self._records():

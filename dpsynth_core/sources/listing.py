@@ -36,17 +36,26 @@ class Files:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], form: TableFormat) -> Self:
-        """Return the table file or files at a path. Raises InputError and CapacityError as `table_files` does."""
+        """Return the table file or files at a path.
+
+        Args:
+            path: A file, or a folder whose table files are one table; a path or the URI of an object store.
+            form: The format of the files.
+
+        Raises:
+            InputError: No table is found at the path (`table_files` lists the cases).
+            CapacityError: A folder holds more than 20,000 files and folders.
+        """
         place = located(path).absolute()
         return cls(tuple(table_files(place)), place if place.is_dir() else None, form)
 
     @property
     def size(self) -> int:
-        """The number of bytes of all files together, as they are stored."""
+        """The number of bytes of all files together, as they are stored (packed files packed)."""
         return sum(file.stat().st_size for file in self.files)
 
     def to_json(self) -> list[Any]:
-        """Return paths, folder and format as JSON, to send them to another process."""
+        """Return paths, folder and format as a JSON list, to send them to another process (`from_json` reads it)."""
         return [list(map(str, self.files)), self.folder and str(self.folder), self.form.section("")]
 
     @classmethod
@@ -57,7 +66,10 @@ class Files:
 
 
 def kind_of(path: Location) -> str | None:
-    """Return the kind of table that the ending of a file's name shows; None without a known ending."""
+    """Return the kind of table that the ending of a file's name shows; None without a known ending.
+
+    The file is not opened. Text files may have a further ending for their packing, such as .csv.gz.
+    """
     name = path.name.lower()
     packed = next((ending for ending in COMPRESSED if name.endswith(ending)), "")
     kinds = (kind for kind in FILE_KINDS.values() if kind.is_text or not packed)
@@ -95,12 +107,17 @@ def table_files(path: str | os.PathLike[str]) -> list[Location]:
 
 
 def left_out(place: Location) -> int:
-    """Return the number of visible files of a folder whose names lack the ending of a table."""
+    """Return the number of visible files of a folder, at any depth, whose names lack the ending of a table.
+
+    Raises:
+        InputError: A folder cannot be read, or an entry is a link to a folder or to nothing.
+        CapacityError: The folder holds more than 20,000 files and folders.
+    """
     return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
 
 
 def partition(place: Location, file: Location) -> tuple[str, ...]:
-    """Return the column names in the folder names between `place` and a file below it.
+    """Return the column names in the folder names between `place` and a file below it; () if no folder has one.
 
     For data/sex=f/part.parquet below data, it is ("sex",).
     """

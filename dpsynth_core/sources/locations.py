@@ -52,7 +52,11 @@ class Remote(os.PathLike[str]):
 
     @property
     def filesystem(self) -> pafs.FileSystem:
-        """The object store as Arrow's file system; places in one store share it."""
+        """The object store as Arrow's file system; places in one store share it.
+
+        Raises:
+            InputError: The object store cannot be opened.
+        """
         return _opened(self.uri)[0]
 
     @property
@@ -75,18 +79,34 @@ class Remote(os.PathLike[str]):
         return cast(BinaryIO, self.filesystem.open_input_file(self.inner))
 
     def stat(self) -> Status:
-        """Return the size of the file, in bytes, and its age. Raises OSError if it is missing."""
+        """Return the size of the file, in bytes, and the time of its last change, in seconds since 1970.
+
+        Raises:
+            FileNotFoundError: The file is missing.
+            OSError: The store cannot be reached.
+            InputError: The store cannot be opened.
+        """
         info = self._info()
         if info.type == pafs.FileType.NotFound:
             raise FileNotFoundError
         return Status(info.size or 0, info.mtime_ns / 1e9 if info.mtime_ns else 0.0)
 
     def is_file(self) -> bool:
-        """Return whether there is a file. Raises OSError."""
+        """Return whether there is a file at this place.
+
+        Raises:
+            OSError: The store cannot be reached.
+            InputError: The store cannot be opened.
+        """
         return bool(self._info().type == pafs.FileType.File)
 
     def is_dir(self) -> bool:
-        """Return whether there is a folder. Raises OSError."""
+        """Return whether there is a folder at this place.
+
+        Raises:
+            OSError: The store cannot be reached.
+            InputError: The store cannot be opened.
+        """
         return bool(self._info().type == pafs.FileType.Directory)
 
     def absolute(self) -> Remote:
@@ -94,10 +114,13 @@ class Remote(os.PathLike[str]):
         return self
 
     def inside(self) -> Iterator[Remote]:
-        """Yield the files of a folder, at any depth.
+        """Yield the files of a folder, at any depth, in the order of the store.
 
         Files are left out if their name, or the name of a folder above them, begins with a dot or
         underscore.
+
+        Raises:
+            OSError: The folder is missing, or the store cannot be reached.
         """
         plain, _, options = self.uri.partition("?")
         for info in self.filesystem.get_file_info(pafs.FileSelector(self.inner, recursive=True)):
@@ -132,9 +155,12 @@ def located(place: str | os.PathLike[str]) -> Location:
 
 
 def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[str]]:
-    """Return the file system of the files of one table, and the paths of the files in it.
+    """Return the file system of the files of one table, and the paths of the files in it, in order.
 
-    The file system is None for files on this machine.
+    The file system is None for files on this machine, and for no files.
+
+    Args:
+        places: The files, all on this machine or all in one store.
     """
     filesystem = places[0].filesystem if places and isinstance(places[0], Remote) else None
     return filesystem, [inner(place) for place in places]

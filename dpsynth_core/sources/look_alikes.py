@@ -9,7 +9,7 @@ from dpsynth_core.sources.characters import CASE, LOOK, fold
 
 
 def groups(texts: Iterable[str], same: str) -> list[list[str]]:
-    """Return groups of at least two different texts that count as the same.
+    """Return groups of at least two different texts that count as the same, in order of first appearance; [] without any.
 
     Args:
         texts: Different texts.

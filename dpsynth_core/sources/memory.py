@@ -44,7 +44,13 @@ class Columns:
         return self.table.schema
 
     def batches(self, columns: Sequence[str], _decimal: str) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in order, with these columns, at most `headers.BATCH_ROWS` at a time."""
+        """Yield all rows in order, with these columns, at most `headers.BATCH_ROWS` (131,072) at a time.
+
+        Bytes of text that are not UTF-8 become U+FFFD. `_decimal` is ignored.
+
+        Raises:
+            KeyError: The table lacks a column.
+        """
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=headers.BATCH_ROWS):
             yield pa.RecordBatch.from_arrays([repaired(column) for column in batch.columns], names=list(columns))
 
@@ -66,7 +72,11 @@ class NamedTable:
         return HeldTable(self.source, form)
 
     def check(self) -> None:
-        """Raise InputError if a name is blank or repeated, or a type cannot be read."""
+        """Check that each column name is neither blank nor repeated, and that each type can be read.
+
+        Raises:
+            InputError: A name or type is not so, or there are no columns.
+        """
         headers.check_names(self.source.names)
         for field in self.source.schema:
             check_type(field.name, field.type)
@@ -107,14 +117,21 @@ _NAMED: WeakValueDictionary[str, NamedTable] = WeakValueDictionary()
 
 
 def hold(table: pd.DataFrame | pa.Table) -> NamedTable:
-    """Return an object that gives the table a name, for as long as the object exists."""
+    """Return an object that gives the table a name, for as long as the object exists.
+
+    The name is random and valid in this process alone. The table is not copied.
+    """
     held = NamedTable(secrets.token_hex(8), Columns(table) if isinstance(table, pa.Table) else Frame(table))
     _NAMED[held.name] = held
     return held
 
 
 def named(name: str) -> NamedTable:
-    """Return the table in memory with this name. Raises InputError if it does not exist any more."""
+    """Return the table in memory with this name (`hold`).
+
+    Raises:
+        InputError: The table is not held any more, or never was in this process.
+    """
     held = _NAMED.get(name)
     if held is None:
         raise InputError("data", "the table was held in memory by a program, and is not held any more", "run the program again")

@@ -81,7 +81,7 @@ class Notation:
     def digit_dates(self, numbers: pa.Array) -> pa.Array:
         """Return texts of whole numbers padded with the leading zeros of the date format.
 
-        A number loses leading zeros: with ddmmyyyy, 5032024 becomes 05032024. Other texts become
+        A number loses leading zeros: with ddmmyyyy, 5032024 becomes 05032024. Other texts, and null, become
         null.
         """
         length = len(spelling.written_part(self.date_format))
@@ -89,7 +89,7 @@ class Notation:
 
     @property
     def without_markers(self) -> Notation:
-        """The notation with no markers of missing values."""
+        """The notation without markers of missing values; an empty text is still missing."""
         return replace(self, missing_markers=frozenset())
 
     def absent(self, text: pa.Array) -> pa.BooleanArray:
@@ -110,7 +110,7 @@ class Notation:
         return pc.if_else(pc.match_substring_regex(text, spelling.NUMBER), text, None).cast(pa.float64())
 
     def bare(self, text: pa.Array) -> pa.Array:
-        """Return texts of numbers without their unit, negative ones with a minus sign in front."""
+        """Return texts of numbers without their unit, negative ones with a minus sign in front; other texts stay as they are."""
         text = self._without_unit(text)
         if self.negative not in _BELOW_ZERO:
             return text
@@ -128,11 +128,14 @@ class Notation:
 
     @cached_property
     def marked_numbers(self) -> list[float]:
-        """The missing markers that are numbers, such as -9."""
+        """The missing markers that are numbers, such as -9, as float64 values; [] without such markers."""
         return self.numbers(pa.array(sorted(self.missing_markers), pa.string())).drop_null().to_pylist()
 
     def days(self, text: pa.Array) -> NDArray[np.float64]:
-        """Return the days since 1970-01-01 of trimmed texts; nan for a text that is not a date."""
+        """Return the days since 1970-01-01 of trimmed texts, whole numbers in float64; nan for a text that is not a date.
+
+        A time of day after the date is cut off. Null gives nan.
+        """
         text, days = characters.plain(text), np.full(len(text), np.nan)
         for pattern in spelling.date_patterns(self.date_format):
             parts = pc.extract_regex(text, pattern)
@@ -142,9 +145,10 @@ class Notation:
         return days
 
     def moments(self, text: pa.Array) -> NDArray[np.int64]:
-        """Return the microseconds since 1970-01-01 00:00 of trimmed texts: dates with or without a time of day; `NO_TIME` for other texts.
+        """Return the microseconds since 1970-01-01 00:00 of trimmed texts: dates with or without a time of day.
 
-        Time zones are ignored: the clock counts as written.
+        A date alone means midnight. Other texts, and null, give `NO_TIME` (the smallest int64). Time zones are ignored:
+        the clock counts as written.
         """
         text, moments = characters.plain(text), np.full(len(text), NO_TIME)
         for pattern in spelling.moment_patterns(self.date_format, self.time_format):
@@ -156,7 +160,10 @@ class Notation:
         return moments
 
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
-        """Return the microseconds since midnight of trimmed texts, with or without a date before the time; `NO_TIME` for other texts."""
+        """Return the microseconds since midnight of trimmed texts, with or without a date before the time.
+
+        Other texts, and null, give `NO_TIME` (the smallest int64).
+        """
         text = characters.plain(text)
         whole = clocks.with_zeros(text) if self.time_format == spelling.DIGITS else text
         patterns = spelling.time_patterns(self.time_format)
@@ -164,7 +171,7 @@ class Notation:
         return np.maximum.reduce(readings)  # at most one reads a text, and `NO_TIME` is the lowest number
 
     def durations(self, text: pa.Array, unit: int) -> NDArray[np.int64]:
-        """Return the microseconds of durations written as text; `NO_TIME` for other texts.
+        """Return the microseconds of durations written as text; `NO_TIME` (the smallest int64) for other texts and null.
 
         Args:
             text: Trimmed texts, like 26:30:00 or a number.

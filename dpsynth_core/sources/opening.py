@@ -17,10 +17,15 @@ Table: TypeAlias = "FileTable | HeldTable"
 
 
 def opened(source: TableSource, form: TableFormat) -> Table:
-    """Return the source as an opened table: a path as `FileTable`, any other source as `HeldTable`.
+    """Return the source as an opened table: a path as `FileTable`, any other source as `HeldTable`. No record is read.
+
+    Args:
+        source: A path, a URI of an object store, a pandas DataFrame, or another table that yields batches.
+        form: The format of the table.
 
     Raises:
         InputError: A path is not a file or a folder of files of one kind.
+        CapacityError: A folder holds too many files.
     """
     if isinstance(source, str | os.PathLike):
         from dpsynth_core.sources.files import FileTable  # loaded where the table is files

@@ -61,7 +61,7 @@ class ColumnFit:
 
     @property
     def share_outside(self) -> float:
-        """The share of rows, from 0 to 1, with a value outside the domain."""
+        """The share of rows, from 0 to 1, with a value outside the domain; 0 without rows."""
         return self.outside / max(1, self.rows)
 
     @property
@@ -71,14 +71,14 @@ class ColumnFit:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The values outside that probably mean "missing", such as "n.a." or -9."""
+        """The values outside that probably mean "missing", such as "n.a." or -9, the most frequent first; () without any."""
         return tuple(value for value, _ in self.values if value.lower() in _PLACEHOLDERS)
 
 
 def fit(domain: Domain, source: TableSource, form: TableFormat, first: int | None = None) -> Zoned[tuple[ColumnFit, ...]]:
     """Return for every column of the domain how well its values fit the declaration, from one pass.
 
-    The exact counts are curator-only.
+    The exact counts are curator-only. The columns have the order of the domain.
 
     Args:
         domain: The declared columns. In a column whose values are to be learnt, only values that
@@ -122,9 +122,14 @@ def _rounded(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
 
 
 def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
-    """Return the number of values of a column that are outside the domain.
+    """Return the number of values of a column that are outside the domain, an exact private count.
 
     They are unlisted, beyond the bounds or unreadable; missing values are not among them.
+
+    Args:
+        attribute: The declared column.
+        column: Its values, of any Arrow type.
+        notation: How values are written as text.
     """
     return int(missing_and_outside(attribute, column, notation)[1].sum())
 
@@ -151,7 +156,15 @@ def outside_label(attribute: Attribute) -> str:
 
 
 def missing_and_outside(attribute: Attribute, column: pa.Array, notation: Notation) -> tuple[np.ndarray, np.ndarray]:
-    """Return two masks over the rows, shape (rows,): missing values, and values outside the domain."""
+    """Return two masks over the rows, shape (rows,): missing values, and values outside the domain.
+
+    In a column whose values are to be learnt, only values that its kind cannot read are outside.
+
+    Args:
+        attribute: The declared column.
+        column: Its values, of any Arrow type.
+        notation: How values are written as text.
+    """
     if attribute.most:
         return _unreadable(attribute, column, notation)
     if attribute.is_coded:

@@ -46,10 +46,13 @@ class _Unpacked(io.RawIOBase):
 
 
 def opened(path: Location) -> BinaryIO:
-    """Return a stream of a text file's bytes, unpacked if the file is packed.
+    """Return a stream of a text file's bytes, unpacked if the file is packed by gzip or Zstandard.
 
     Reading raises OSError for a packed file that is damaged or cut off, and CapacityError if it
-    unpacks to far more than a table would.
+    unpacks to more than 200 times its size and 64 MiB.
+
+    Raises:
+        OSError: The file cannot be opened.
     """
     with path.open("rb") as stream:
         start = stream.read(4)
@@ -58,7 +61,11 @@ def opened(path: Location) -> BinaryIO:
 
 
 def is_packed(path: Location) -> bool:
-    """Return whether a file begins like one packed by gzip or Zstandard. Raises OSError."""
+    """Return whether a file begins like one packed by gzip or Zstandard.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     with path.open("rb") as stream:
         return stream.read(4).startswith(tuple(_PACKED))
 
@@ -66,13 +73,14 @@ def is_packed(path: Location) -> bool:
 def size(path: Location, most: int | None = None) -> int:
     """Return the number of bytes of a text file after unpacking.
 
-    Raises OSError for a packed file that is damaged, CapacityError if it unpacks to far more than a
-    table would.
-
     Args:
         path: The file.
         most: If given, unpacking stops once there are more bytes; the result is then some number
             above `most`.
+
+    Raises:
+        OSError: The file cannot be read, or is packed and damaged.
+        CapacityError: It unpacks to more than 200 times its size and 64 MiB.
     """
     if not is_packed(path):
         return path.stat().st_size

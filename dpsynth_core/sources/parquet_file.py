@@ -36,13 +36,14 @@ def names(paths: Sequence[Location], folder: Location | None) -> tuple[str, ...]
 
 
 def check(paths: Sequence[Location], folder: Location | None) -> None:
-    """Raise InputError if the files are damaged, have no rows, or differ in their columns.
-
-    It is also raised if a type of a column cannot be read.
+    """Check that the files are readable, have rows, have the same columns, and that each column's type can be read.
 
     Args:
         paths: The files.
         folder: The folder of the files; None for a single file.
+
+    Raises:
+        InputError: They are not so.
     """
     try:
         fragments = list(_dataset(paths, folder).get_fragments())
@@ -75,17 +76,24 @@ def schemas(paths: Sequence[Location], folder: Location | None) -> list[pa.Schem
 
 
 def schema(paths: Sequence[Location], folder: Location | None) -> pa.Schema:
-    """Return the columns with their types: columns of the first file and of folder names.
+    """Return the columns with their types: columns of the first file, then the text columns of folder names.
 
-    Raises InputError if the files cannot be read.
+    Args:
+        paths: The files.
+        folder: The folder of the files; None for a single file.
+
+    Raises:
+        InputError: The files cannot be read.
     """
     return _dataset(paths, folder).schema
 
 
 def row_groups(paths: Sequence[Location]) -> Iterator[tuple[Piece, int]]:
-    """Yield each row group of the files as a piece, with its number of rows.
+    """Yield each row group of the files, in order, as a piece with its number of rows.
 
-    Raises ArrowException and OSError for a damaged file.
+    Raises:
+        ArrowException: A file is damaged.
+        OSError: A file cannot be read.
     """
     for path in paths:
         with path.open("rb") as file:
@@ -100,8 +108,7 @@ def batches(
     """Yield these columns of a table or part, in file order, at most `rows` rows at a time.
 
     Row groups are read one after the other: scanning the whole dataset at once would read far ahead
-    and fill the memory. Raises ArrowException and OSError for a damaged file, and InputError for a
-    file that does not exist any more.
+    and fill the memory.
 
     Args:
         paths: The files.
@@ -109,6 +116,11 @@ def batches(
         columns: The names of the columns.
         rows: The largest number of rows of a batch.
         part: The part to read; the whole table by default.
+
+    Raises:
+        ArrowException: A file is damaged.
+        OSError: A file cannot be read.
+        InputError: A file does not exist any more.
     """
     dataset = _dataset(paths, folder)
     written = {trimmed(name): name for name in dataset.schema.names}

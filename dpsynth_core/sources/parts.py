@@ -21,10 +21,10 @@ class Sizes:
     """The approximate sizes of parts.
 
     Attributes:
-        bytes: Bytes of files in a part.
-        rows: Rows in a part of Parquet files.
+        bytes: Bytes of files in a part, 64 MiB by default.
+        rows: Rows in a part of Parquet files, about a million by default.
         divided: A table with fewer bytes is a single part, because dividing it would take longer
-            than counting it.
+            than counting it; 4 MiB by default.
     """
 
     bytes: int = 64 << 20
@@ -64,13 +64,18 @@ def uncut(files: Iterable[Location]) -> Part:
 
 
 def cut(file: str, places: Sequence[int]) -> Iterator[Piece]:
-    """Yield the pieces of a file that is cut at these ascending positions."""
+    """Yield the pieces of a file that is cut at these ascending positions, in order: one more than there are positions.
+
+    Args:
+        file: The path or URI of the file.
+        places: Byte positions, or row groups of Parquet.
+    """
     for begin, end in zip([0, *places], [*places, None], strict=True):
         yield Piece(file, begin, end)
 
 
 def gathered(pieces: Iterable[tuple[Piece, int]], size: int) -> list[Part]:
-    """Return parts made of consecutive pieces; each has at most `size`, or is one larger piece.
+    """Return parts made of consecutive pieces; each has at most `size`, or is one larger piece. [] for no pieces.
 
     Args:
         pieces: The pieces in file order, each with its size.

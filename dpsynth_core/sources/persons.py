@@ -43,7 +43,11 @@ from dpsynth_core.sources.formats import TableFormat
 
 
 def check_limit(max_rows_per_person: int) -> None:
-    """Raise InputError if `max_rows_per_person` is below 1."""
+    """Check that the number of rows of a person that count is at least 1.
+
+    Raises:
+        InputError: It is below 1.
+    """
     if max_rows_per_person < 1:
         raise InputError("unit.max_rows_per_person", "it is below 1", "give a whole number from 1 up")
 
@@ -76,14 +80,14 @@ def nobody(people: pa.Array) -> NDArray[np.int64]:
 
 
 def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: int, before: Before = nobody) -> NDArray[np.bool_]:
-    """Return which records are among their person's first `limit`; False without a person.
+    """Return which records are among their person's first `limit`, a mask of shape (records,); False without a person.
 
     Batches have to be passed in file order.
 
     Args:
         persons: The person of each record of a batch (`named`).
         seen: The number of rows of each person in the batches so far, at most `limit`. This batch
-            is added to it.
+            is added to it, in place.
         limit: The number of rows of each person that are counted.
         before: A function that returns the number of rows of each person in the earlier parts.
     """
@@ -131,7 +135,7 @@ class Turnout:
         return rows_of
 
     def bucket(self, number: int, of: int) -> Turnout:
-        """Return the turnout of the persons whose hash falls into bucket `number` among `of`."""
+        """Return the turnout of the persons whose hash falls into bucket `number`, counted from 0, among `of` buckets."""
         chosen = self.hashes.view(np.uint8).reshape(-1, _BYTES)[:, 0] % of == number
         return Turnout(self.hashes[chosen], self.rows[chosen])
 
@@ -141,12 +145,17 @@ _BYTES = 16
 
 
 def new_keys() -> Keys:
-    """Return two new random keys for the hashes of one count."""
+    """Return two new random keys of 16 characters for the hashes of one count; they must be kept secret."""
     return secrets.token_hex(_BYTES // 2), secrets.token_hex(_BYTES // 2)
 
 
 def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
-    """Return a keyed hash of 16 bytes for each name. Nulls are not allowed."""
+    """Return a keyed hash of 16 bytes for each name, shape (names,).
+
+    Args:
+        people: Names of persons; nulls are not allowed.
+        keys: The two keys (`new_keys`).
+    """
     names = people.to_numpy(zero_copy_only=False).astype(object)
     from pandas.util import hash_array  # takes a while to load, and only tables with a column of persons need it
 
@@ -155,7 +164,9 @@ def hashes(people: pa.Array, keys: Keys) -> NDArray[np.bytes_]:
 
 
 def turnout(batches: Iterable[pa.DictionaryArray], keys: Keys, limit: int) -> Turnout:
-    """Return the number of rows of each person in a part, at most `limit`.
+    """Return the number of rows of each person in a part, at most `limit`, with ascending hashes; private.
+
+    Records without a person are left out.
 
     Args:
         batches: The person of each record (`named`), batch by batch.
@@ -181,10 +192,10 @@ def together(turnouts: Sequence[Turnout], limit: int) -> Turnout:
 def earlier(turnouts: Sequence[Turnout], limit: int) -> list[Turnout]:
     """Return for each part the rows that its persons have in the parts before it, at most `limit`.
 
-    Persons without rows in earlier parts are left out.
+    Persons without rows in earlier parts are left out, so the first part's turnout is empty.
 
     Args:
-        turnouts: The turnouts of the parts, in file order.
+        turnouts: The turnouts of the parts, in file order, each with distinct persons.
         limit: The number of rows of each person that are counted.
     """
     everybody = np.concatenate([np.empty(0, f"S{_BYTES}"), *(one.hashes for one in turnouts)])

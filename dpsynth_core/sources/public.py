@@ -121,7 +121,11 @@ def refusal(differences: Differences) -> InputError | None:
 
 
 def section(path: Path) -> dict[str, Any]:
-    """Return the part of a spec about a public table: the format of the file and its SHA-256. Raises InputError if it cannot be read."""
+    """Return the part of a spec about a public table: the format of the file and its SHA-256.
+
+    Raises:
+        InputError: The table cannot be read, or its numbers or dates can be read in two ways.
+    """
     from dpsynth_core.sources.detect import public_format  # loaded where a public table is named
 
     return public_format(path, "public").section(path) | {"sha256": digest(path)}
@@ -129,7 +133,12 @@ def section(path: Path) -> dict[str, Any]:
 
 @_about_this_table()
 def digest(path: Location) -> str:
-    """Return the SHA-256, in hexadecimal digits, of the bytes of a table's files in order."""
+    """Return the SHA-256, in hexadecimal digits, of the bytes of a table's files in order.
+
+    Raises:
+        InputError: No table is found at the path.
+        OSError: A file cannot be read.
+    """
     content_hash = sha256()
     for file in table_files(path):
         for chunk in _chunks(file):
@@ -138,7 +147,16 @@ def digest(path: Location) -> str:
 
 
 def is_same_table(public: Location, private: Location) -> bool:
-    """Return whether a file of the public table has the same bytes as one of the private table."""
+    """Return whether a file of the public table has the same bytes as one of the private table; for the curator only.
+
+    Args:
+        public: The file or folder of the public table.
+        private: The file or folder of the private table.
+
+    Raises:
+        InputError: No table is found at a path.
+        OSError: A file cannot be read.
+    """
     theirs: dict[int, list[Location]] = {}
     for file in table_files(private):
         theirs.setdefault(file.stat().st_size, []).append(file)

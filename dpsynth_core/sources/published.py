@@ -35,7 +35,7 @@ class Counts:
     Attributes:
         columns: The names of the table's columns, in the table's order. They are columns of the
             domain.
-        cells: The number of people by cell, a tuple of one code for each of `columns`. Cells
+        cells: The number of people by cell, a tuple of one code (from 0) for each of `columns`. Cells
             without a line are left out.
     """
 
@@ -44,7 +44,7 @@ class Counts:
 
 
 def section(source: TableSource, domain: Domain, where: str, field: str) -> dict[str, Any]:
-    """Return the entry of a spec for a published table.
+    """Return the entry of a spec for a published table, as a JSON object with columns, cells and source.
 
     Args:
         source: The published table: columns of the domain, and a column `count` of numbers of
@@ -95,7 +95,7 @@ def counts(source: TableSource, domain: Domain, field: str) -> Counts:
         field: The subject of error messages.
 
     Raises:
-        InputError: The table cannot be read, or it has values that the domain lacks.
+        InputError: The table cannot be read, lacks the column `count`, or has values that the domain lacks.
     """
     with _about(field):
         return _counts(source, domain, field)
@@ -123,7 +123,7 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
 
 
 def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: str) -> list[int]:
-    """Return the code of the cell that each value of a column names.
+    """Return the code of the cell that each value of a column names, counted from 0, in order.
 
     A value is written as in a file of the domain, or it is the name of one cell, such as "0 to 9".
     Other values are refused, even where a file would count them in the cell for other values or in

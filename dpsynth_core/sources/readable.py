@@ -48,7 +48,7 @@ def opaque(name: str) -> pa.DataType:
 
 
 def check(domain: Domain, types: pa.Schema, person: str | None, notation: Notation) -> None:
-    """Raise InputError if no value of a column's Arrow type can be read as its kind.
+    """Check by the Arrow types of a table that values of each column can be read as its declared kind. No record is read.
 
     The types of the person column are checked, too.
 
@@ -58,6 +58,10 @@ def check(domain: Domain, types: pa.Schema, person: str | None, notation: Notati
             of a folder differ in its type.
         person: The column that names persons, if there is one.
         notation: The stated notation of dates and times.
+
+    Raises:
+        InputError: No value of a column's type can be read as its kind, or persons cannot be told apart by the
+            types of their column.
     """
     for attribute in domain:
         for kind in _of(types, attribute.name):

@@ -51,9 +51,12 @@ def reader(kind: str) -> ModuleType:
 
 
 def names(table: Files) -> tuple[str, ...]:
-    """Return the column names in file order, trimmed; repeated names of a header are numbered.
+    """Return the column names in file order, trimmed; repeated names of a CSV header are numbered.
 
-    Repeated names of other kinds of files stay, and `check` refuses them. Raises InputError.
+    Repeated names of other kinds of files stay, and `check` refuses them. In a folder, the first file decides.
+
+    Raises:
+        InputError: The file cannot be read.
     """
     with reading():
         if table.form.file_kind.as_dataset:
@@ -66,7 +69,10 @@ def names(table: Files) -> tuple[str, ...]:
 def header(table: Files) -> tuple[str, ...]:
     """Return the trimmed header cells of a CSV file or workbook; `names` makes them distinct.
 
-    If names are stated in place of a header, these are returned. Raises InputError.
+    If names are stated in place of a header, these are returned.
+
+    Raises:
+        InputError: The file cannot be read or is empty.
     """
     with reading():
         read = _header if table.form.kind == "csv" else reader(table.form.kind).header
@@ -74,9 +80,10 @@ def header(table: Files) -> tuple[str, ...]:
 
 
 def described(table: Files) -> list[dict[str, Any]]:
-    """Return the columns as the table itself declares them, as JSON of `Column`, reading no record.
+    """Return the columns as the table itself declares them, as JSON of `Column`, in file order, without reading a record.
 
-    Raises InputError.
+    Raises:
+        InputError: The file cannot be read.
     """
     columns: Iterable[Column]
     kind, read = table.form.file_kind, reader(table.form.kind)
@@ -92,10 +99,13 @@ def described(table: Files) -> list[dict[str, Any]]:
 
 
 def schema(table: Files) -> bytes:
-    """Return the columns with their types as a serialised Arrow schema. Raises InputError.
+    """Return the columns with their types as a serialised Arrow schema, in bytes. No record is read.
 
     The columns are trimmed and in file order. A column is listed once for each type that it has in
-    a file of a folder. No record is read.
+    a file of a folder.
+
+    Raises:
+        InputError: A file cannot be read.
     """
     form = table.form
     with reading():
@@ -110,10 +120,13 @@ def schema(table: Files) -> bytes:
 
 
 def check(table: Files) -> None:
-    """Raise InputError if these files are not one table with named columns and with rows.
+    """Check that these files are one table with named columns and with rows.
 
     The structure of every file of a folder is checked, such as equal headers. The whole content is
     read only with the quoting "standard" (see `csv_file`).
+
+    Raises:
+        InputError: They are not such a table.
     """
     with reading():
         there = names(table)
@@ -127,9 +140,12 @@ def check(table: Files) -> None:
 
 
 def first_texts(table: Files, rows: int) -> dict[str, list[str]]:
-    """Return by column the texts in about the first `rows` records of the first file.
+    """Return by column the texts in about the first `rows` records of the first file, in order; private.
 
-    Values of other types and empty texts are left out. Raises InputError.
+    Values of other types and empty texts are left out, so a column of numbers has an empty list.
+
+    Raises:
+        InputError: The file cannot be read.
     """
     kind, path = table.form.file_kind, table.files[0]
     with reading():
@@ -259,9 +275,13 @@ def _other_width(head: csv_file.Block) -> InputError:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn errors of reading a file into an InputError, a CapacityError for lack of memory.
+    """Turn errors of reading a file, in the body of a `with` statement, into an InputError.
 
     The original message is dropped, because it may quote a line of the file.
+
+    Raises:
+        InputError: The body raised an error of Arrow, of decoding or of the operating system.
+        CapacityError: The body ran out of memory.
     """
     try:
         yield

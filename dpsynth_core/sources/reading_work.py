@@ -21,7 +21,7 @@ SLOWEST = 100_000
 
 
 def answer(table: list[Any], which: str, *arguments: Any) -> Iterator[Any]:
-    """Yield the result of one function of `readers`.
+    """Yield the result of one function of `readers`, once.
 
     Args:
         table: The files, as `Files.to_json` wrote them.
@@ -36,8 +36,8 @@ def batches(
 ) -> Iterator[bytes]:
     """Yield each record batch as the bytes of an Arrow stream.
 
-    Each batch may take `seconds` of processor time. All batches together have a limit that grows
-    with the bytes of the files.
+    Each batch may take `seconds` of processor time. All batches together may take `seconds` and one second for each
+    100,000 bytes of the files. The process's limit of processor time is changed after each batch.
 
     Args:
         table: The files, as `Files.to_json` wrote them.
@@ -63,7 +63,7 @@ def batches(
 
 
 def about(path: str, kind: str, which: str) -> Iterator[Any]:
-    """Yield the result of one function of the module that reads a kind of file.
+    """Yield the result of one function of the module that reads a kind of file, once.
 
     Args:
         path: The file, the only argument of the function.

@@ -24,7 +24,8 @@ _ROWS = 1 << 16
 def total(batches: Iterable[pa.RecordBatch], key: bytes) -> bytes:
     """Return 40 bytes: the number of records in 8 bytes, and the sum of their keyed hashes in 32.
 
-    Both are big-endian, and the order of the records has no influence.
+    Both are big-endian, and the order of the records has no influence. The result tells the number of records, so it
+    is private; without records all bytes are 0.
 
     Args:
         batches: The records, all with the same columns in the same order.

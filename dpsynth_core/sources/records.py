@@ -40,10 +40,10 @@ class Batches(Protocol):
         """The columns whose codes `add` needs."""
 
     def add(self, codes: Mapping[str, NDArray[np.int32]], rows: int) -> None:
-        """Add a batch of records.
+        """Add a batch of records to the counter, in place.
 
         Args:
-            codes: By column, the code of each record, shape (rows,).
+            codes: By column, the code of each record from 0, shape (rows,).
             rows: The number of records in the batch.
         """
 
@@ -57,7 +57,7 @@ class Counting(Batches, Protocol):
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The arrays counted so far, in the form that `absorb` takes."""
+        """The arrays counted so far, in the form that `absorb` takes; exact and private."""
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:
         """Add the arrays `tables` of a counter of other records to this counter."""
@@ -92,10 +92,11 @@ class Records:
         persons.check_limit(self.max_rows_per_person)
 
     def check_columns(self, domain: Domain) -> None:
-        """Raise InputError if the table and the domain do not fit.
+        """Check that the table and the domain fit.
 
-        They do not if the table lacks a column of the domain or the person column, if it has such a
-        column twice, or if two categories of a column count as the same text.
+        Raises:
+            InputError: The table lacks a column of the domain or the person column, it has such a
+                column twice, or two categories of a column count as the same text.
         """
         person = [self.person_column] if self.person_column else []
         check_columns(self.table.column_names(), [*domain.names, *person])
@@ -105,22 +106,29 @@ class Records:
                 raise InputError(column_field(attribute.name), problem, "list one of them, or let texts be told apart (same_text: exact)")
 
     def parts(self) -> list[Part]:
-        """Return the parts into which the table is divided, in file order."""
+        """Return the parts into which the table is divided, in file order, at least one.
+
+        Raises:
+            InputError: The table cannot be read.
+        """
         return self.table.divide(self.sizes)
 
     def batches(
         self, columns: Sequence[str], part: Part = WHOLE, before: persons.Before = persons.nobody, listed: Listed = NOTHING_LISTED
     ) -> Iterator[pa.RecordBatch]:
-        """Yield batches of the records that are counted, with at least these columns.
+        """Yield batches of the records that are counted, in file order, with at least these columns.
 
         With a person column, rows beyond a person's limit and rows without a person are left out.
 
         Args:
             columns: Column names.
-            part: The part of the table to read.
+            part: The part of the table to read; the whole table by default.
             before: A function that returns the number of rows of each person in the earlier parts.
             listed: Listed values by column, which are never missing, even if the file declares them
                 missing (`FileTable.batches`).
+
+        Raises:
+            InputError: The table cannot be read or lacks a column.
         """
         if self.person_column is None:
             yield from self.table.batches(columns, part, listed)
@@ -132,13 +140,17 @@ class Records:
             yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
 
     def turnout(self, part: Part, keys: persons.Keys) -> persons.Turnout:
-        """Return each person's number of rows in a part, at most the limit, by the person's hash.
+        """Return each person's number of rows in a part, at most the limit, by the person's hash; private.
 
         The table must have a person column.
 
         Args:
             part: The part of the table to read.
             keys: The keys of the hash, the same for all parts of a count.
+
+        Raises:
+            AssertionError: There is a table without a person column.
+            InputError: The table cannot be read.
         """
         assert self.person_column is not None
         batches = self.table.batches((self.person_column,), part)
@@ -171,9 +183,10 @@ class RecordCounts(ABC):
         records.check_columns(domain)
 
     def over(self, domain: Domain) -> Self:
-        """Return a source of the same records, encoded in another domain.
+        """Return a source of the same records, encoded in another domain. This source is not changed.
 
-        Raises InputError if the table lacks a column of that domain (`Records.check_columns`).
+        Raises:
+            InputError: The table lacks a column of that domain (`Records.check_columns`).
         """
         self._records.check_columns(domain)
         other = copy(self)
@@ -181,24 +194,35 @@ class RecordCounts(ABC):
         return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Return the exact marginal over each clique, in numbers of counted records.
+        """Return the exact marginal over each clique, int64, in numbers of counted records; {} without cliques.
 
-        See `MarginalSource.counts`. Raises ValueError for a clique that is not in canonical order.
+        See `MarginalSource.counts`. The table is read once.
+
+        Raises:
+            ValueError: A clique is not in domain order.
+            InputError: A column is unknown, or the table cannot be read.
         """
         check_canonical(self.domain, cliques)
         return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the non-empty cells of the marginal over a canonical clique, with record counts.
+        """Return the non-empty cells of the marginal over a canonical clique, with exact record counts.
 
-        See `CellSource.occupied`.
+        See `CellSource.occupied`. The table is read once.
+
+        Raises:
+            ValueError: The marginal has more than 2^62 cells.
+            InputError: The table cannot be read.
         """
         return self._counted(partial(OccupiedCounts, self.domain, clique)).occupied
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """Return how many counted records have the target value that each predictor guesses.
+        """Return how many counted records have the target value that each predictor guesses, int64 of shape (predictors,).
 
-        See `RecordSource.right`.
+        The counts are exact. See `RecordSource.right`. The table is read once.
+
+        Raises:
+            InputError: The table cannot be read.
         """
         return self._counted(partial(RightCounts, self.domain, tuple(predictors))).numbers
 

@@ -93,6 +93,9 @@ def can_be_linked(first: str, second: str) -> bool:
     Args:
         first: The kind of the table of households.
         second: The kind of the table of members.
+
+    Raises:
+        KeyError: A kind is unknown.
     """
     invented = (first, second) in (LINKED_DEMO, LINKED_STANDIN)
     return invented or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
@@ -138,13 +141,16 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
-    """Return the counting source of two linked tables, whose kinds `can_be_linked` allows.
+    """Return the counting source of two linked tables, whose kinds `can_be_linked` allows. No record is read yet.
 
     Args:
         link: The domains of both tables, and the number of members of a household that are counted.
         households: The section of the table of households.
         members: The section of the table of members.
         key: The column that names the household, in both tables.
+
+    Raises:
+        InputError: A table cannot be opened, or lacks a column of its domain or the key.
     """
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.linked import LinkedSource
@@ -157,7 +163,14 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
 def sheet_with(section: Section, column: str) -> str | None:
     """Return the name of the first sheet of a workbook that has this column.
 
-    None if no sheet has it, or if the table is not a workbook. Raises InputError.
+    None if no sheet has it, or if the table is not a workbook.
+
+    Args:
+        section: The `data` section of a spec; its own sheet has no influence.
+        column: The name of the column.
+
+    Raises:
+        InputError: The workbook cannot be read.
     """
     if section["kind"] not in FILE_KINDS or "sheet" not in FILE_KINDS[section["kind"]].fields:
         return None
@@ -251,10 +264,14 @@ def _survey_held(section: Section, columns: Sequence[str], person: str | None) -
 
 
 def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
-    """Return an invented table of a kind, with `rows` rows or its usual number.
+    """Return an invented table of a kind, with `rows` rows or its usual number; the same arguments give the same table.
 
-    The rows are the first ones of the usual table only for linked tables; the table "demo" is
-    simulated anew and has other rows.
+    The usual number is 50,000 people for "demo", and 20,000 households with their members. The rows are the first
+    ones of the usual table only for linked tables; the table "demo" is simulated anew and has other rows.
+
+    Args:
+        kind: "demo", "demo-households" or "demo-members".
+        rows: The number of rows; None for the usual number.
     """
     if kind in LINKED_DEMO:
         from dpsynth_core.sources import demo_households
@@ -308,10 +325,12 @@ KINDS: Mapping[str, TableKind] = {
 
 
 def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yield all records of a table, batch by batch, with these columns.
+    """Yield all records of a table, batch by batch in order, with these columns; they are private.
+
+    All records are there, also those that do not count because of a limit per person.
 
     Args:
-        section: The section of the table; not of a stand-in, which has no records to read.
+        section: The `data` section of the table; not of a stand-in, which has no records to read.
         columns: The names of the columns.
 
     Raises:

@@ -19,17 +19,17 @@ class SampledSource(MarginalSource, Protocol):
     """A source whose records can be sampled, for display to the curator only."""
 
     def sample(self, most: int) -> NDArray[np.int32]:
-        """Return a uniform random sample of at most `most` records, in random order.
+        """Return a uniform random sample of at most `most` records, in random order; private, for the curator only.
 
-        The records are codes, shape (records, attributes of the domain).
+        The records are codes, int32 of shape (records, attributes of the domain).
         """
 
 
 class Sample:
     """A uniform random sample of the records that are added, in bounded memory.
 
-    Each record gets a random number, and the records with the smallest numbers are kept. It has the
-    methods of a counter (`records.Batches`).
+    Each record gets a random number, and the records with the smallest numbers are kept. The seed is fixed, so the
+    same records in the same order give the same sample. It has the methods of a counter (`records.Batches`).
 
     Attributes:
         records: The sampled records, codes of shape (records, columns of the domain), in random

@@ -44,7 +44,14 @@ def has_controls(line: bytes) -> bool:
 
 
 def refuse_others(line: bytes) -> None:
-    """Raise InputError if the line begins like an archive, image or other file that is not a table."""
+    """Check that a line does not begin like an archive, image or other file that is not a table.
+
+    Args:
+        line: The file's first line.
+
+    Raises:
+        InputError: It does. The error says what the file is.
+    """
     for magic, (what, remedy) in _OTHERS.items():
         if line.startswith(magic):
             raise InputError("data", f"the file is {what}, not a table that can be read", remedy)

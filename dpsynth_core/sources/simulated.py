@@ -60,14 +60,14 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
 
 
 def at_quantiles(domain: Domain, shares: Mapping[str, Float], quantiles: Float) -> NDArray[np.int32]:
-    """Return rows of codes, shape (rows, columns of the domain), that no rule of the domain excludes.
+    """Return rows of codes, int32 of shape (rows, columns of the domain), that no rule of the domain excludes.
 
     A quantile picks the cell of its column by the cumulated shares of the cells; where rules exclude
-    cells beside the row's cells drawn before, among the other cells.
+    cells beside the row's cells drawn before, among the other cells. No randomness is used.
 
     Args:
         domain: The domain.
-        shares: The share of each cell, by column.
+        shares: The share of each cell, by column, adding up to 1.
         quantiles: From 0 to 1, shape (rows, columns of the domain).
     """
     tied = list(eliminated(domain.zeros, {attribute.name: attribute.size for attribute in domain}))

@@ -35,7 +35,7 @@ class MarginalSource(Protocol):
             cliques: Canonical cliques, that is, tuples of column names in the order of the domain.
 
         Returns:
-            By clique, an array of shape `domain.sizes(clique)`. The empty clique has the number of
+            By clique, an int64 array of shape `domain.sizes(clique)`. The empty clique has the number of
             all records, shape ().
         """
 
@@ -44,12 +44,12 @@ class CellSource(MarginalSource, Protocol):
     """A source that can list the non-empty cells of a marginal that is too large for a dense array."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the non-empty cells of the marginal over a canonical clique, with record counts.
+        """Return the non-empty cells of the marginal over a canonical clique, with exact record counts.
 
         For the same records, every source returns the same arrays.
 
         Raises:
-            ValueError: The cells of the marginal cannot be numbered in 64 bits
+            ValueError: The marginal has more than 2^62 cells, so that 64 bits cannot number them
                 (`vocabulary.occupied`).
         """
 
@@ -106,13 +106,13 @@ class ValueSource(MarginalSource, Protocol):
 def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: int = TABLE_BYTES) -> dict[Clique, NDArray[np.int64]]:
     """Return the marginals over the cliques, counted in several passes to bound the memory.
 
-    A single call of `source.counts` would return the same integers.
+    A single call of `source.counts` would return the same integers. Without cliques the result is empty.
 
     Args:
         source: The source of the counts.
         cliques: Canonical cliques.
         table_bytes: The memory in bytes of the arrays in which one pass counts
-            (`vocabulary.blocks.slices`). The returned arrays are additional.
+            (`vocabulary.blocks.slices`), 512 MiB by default. The returned arrays are additional.
     """
     tables: dict[Clique, NDArray[np.int64]] = {}
     for group in slices(source.domain, cliques, table_bytes):

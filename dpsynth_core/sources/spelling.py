@@ -73,7 +73,11 @@ _STATED = {
 
 
 def check(decimal: str, thousands: str, date_format: str, time_format: str, negative: str, units: Sequence[str]) -> None:
-    """Raise InputError if a field of a `Notation` is unknown or contradicts another."""
+    """Check that the fields of a `Notation` are known and do not contradict each other.
+
+    Raises:
+        InputError: A field is unknown or contradicts another. The error names the field.
+    """
     if decimal not in DECIMALS:
         raise InputError("data.decimal", "it is not a known decimal mark", "use a point or a comma")
     if thousands not in THOUSANDS:
@@ -205,8 +209,8 @@ def date_patterns(date_format: str) -> list[str]:
 def time_patterns(time_format: str) -> list[str]:
     """Return regular expressions for times, with a colon or as stated, perhaps after a date.
 
-    Named groups are `hour`, `minute`, `second`, `fraction` and `half` (am or pm), as far as the
-    form has them.
+    The first one is for times with a colon, a second one for the stated form if that has no colon. Named groups are
+    `hour`, `minute`, `second`, `fraction` and `half` (am or pm), as far as the form has them.
     """
     return [f"{_WITH_OR_WITHOUT_A_DATE}{clock}" for clock in (_CLOCK, *_further(time_format))]
 

@@ -34,7 +34,10 @@ def keyed_counts(
     hierarchy: Hierarchy | None = None,
     same_text: str = EXACT,
 ) -> Iterator[Mapping[str, int]]:
-    """Yield the number of records of each key of a column, in parts that have no key in common.
+    """Yield the exact number of records of each key of a column, in parts that have no key in common; private.
+
+    At least one part is yielded, which is empty without records. "" is the key of missing values, and "other" of texts
+    that cannot be keys (`vocabulary.keys`).
 
     Args:
         columns: A function that starts a new pass over the table and yields the column's batches.
