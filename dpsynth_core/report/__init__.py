@@ -110,7 +110,7 @@ def verdict_facts(release: Release) -> list[tuple[str, str]]:
 
 
 def in_short(release: Release) -> list[tuple[str, str]]:
-    """Return a description of a release in four lines of name and text."""
+    """Return a description of a release as four pairs of name and text: About, Protection, Tables, Made."""
     return first_page.lines(release, quality_of(release).value.verdict)
 
 
@@ -120,6 +120,7 @@ def release_picture(release: Release) -> Zoned[bytes]:
 
 
 def report_page(release: Release) -> Zoned[bytes]:
+    """Return report.html of a release, in UTF-8."""
     pairs = quality.pair_map(statements(release))
     return combine(lambda q, p: html(release, q.headline, q.table, p, q.verdict).encode(), quality_of(release), pairs)
 
@@ -130,18 +131,24 @@ _WITHHELD = "The plan withholds this release. This page has no synthetic rows un
 def question_page(release: Release, with_rows: bool = True) -> Zoned[bytes]:
     """Return explore.html, the question page of a release that `can_answer`.
 
-    `with_rows` is false until the release may be taken away, because a reader of the page could
-    save the rows.
+    Args:
+        release: The release.
+        with_rows: Whether the page may hold the synthetic rows. It may not until the release may be
+            taken away, because a reader of the page could save the rows.
     """
     return explore_page(release, [text for _, text in verdict_facts(release)], "" if with_rows else _WITHHELD)
 
 
 def sealed_spec(release: Release) -> Zoned[bytes]:
+    """Return spec.json of a release: the published form of its spec, without paths of this machine."""
     return released(json.dumps(release.spec.published(), indent=1).encode())
 
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
-    """Return the contents of all files in a bundle other than rows and release.json, by file name."""
+    """Return the contents of all files in a bundle other than rows and release.json, by file name.
+
+    The notebook is missing for two linked tables, and explore.html for a release that cannot answer.
+    """
     judged = quality_of(release)
     files: dict[str, Zoned[bytes]] = {
         REPORT: report_page(release),

@@ -113,7 +113,9 @@ def _group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHR
 
 
 def cells_phrase(domain: Domain, cells: Cells, cut: Cuts = NOTHING_CUT) -> str:
-    """Return cells in words, such as 'sex “f” and age “20–39” or “40–59”'.
+    """Return cells in words, such as 'sex “f” and age “20–39” or “40–59”'; "" without cells.
+
+    Columns come in the order of the domain, each with at most `CELLS_NAMED` labels.
 
     Args:
         domain: The domain of the columns.
@@ -155,7 +157,7 @@ def cell_text(domain: Domain, question: Question, name: str, code: int) -> str:
 
 
 def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> list[str]:
-    """Return a sentence for each column with a cell that a range of the question cuts.
+    """Return a sentence for each column with a cell that a range of the question cuts; empty without such cells.
 
     Each states the range, the cells, and which share of their people is counted and why.
 
@@ -213,7 +215,13 @@ def number(domain: Domain, question: Question, value: float) -> str:
     """Return the value of a statistic as text, rounded as its question needs it.
 
     Counts become whole numbers, shares percentages, differences of shares percentage points, and
-    medians (given as cell codes) labels.
+    medians labels.
+
+    Args:
+        domain: The domain of the columns.
+        question: The question.
+        value: The value: a number of people, a share from 0 to 1, a mean in the column's unit, or a
+            cell code for a median.
     """
     if question.statistic == COUNT:
         return rounded(value, 0)

@@ -70,6 +70,14 @@ class Asked:
 
     For `ask_typed`, cells are texts COLUMN=VALUE, and `of` lists the columns of a statistic. Several texts of one column mean any of these
     values. For households, "some member " or "no member " before a text is a condition on the members, each met by a single member.
+
+    Attributes:
+        statistic: "count", "share", "mean", "median", "difference" or "table".
+        of: What it is about: cells, a column for means and medians, or columns for tables.
+        among: The group of people; None for everybody.
+        versus: The other group of a difference.
+        by: A column; there is an answer for each of its values.
+        weighted: Whether people count by their survey weight.
     """
 
     statistic: str
@@ -85,14 +93,15 @@ class Answer:
     """The answer to a question.
 
     Attributes:
-        value: The best estimate; None if unknown.
-        low, high: Bounds of the true number with 95 % confidence; None for a guess. For a median,
-            labels of cells.
+        value: The best estimate: a number of people, a share from 0 to 1, a mean in the column's unit,
+            or for a median the label of a cell; None if unknown.
+        low, high: Bounds of the true number with 95 % confidence, in the unit of `value`; None for a
+            guess.
         kind: "measured" (from noisy counts), "bound" (from a table's error bound only) or "guess"
             (of the model, with an unknown error).
         light: How closely it is known, as in the app's colours: "closely", "roughly" or "unknown".
-        group: For a breakdown or a table, the value or cell.
-        sentences: The answer for people.
+        group: For a breakdown or a table, the value or cell; otherwise "".
+        sentences: The answer for people; empty within a breakdown or a table.
     """
 
     value: float | str | None
@@ -112,7 +121,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Answers(Sequence[Answer]):
-    """One answer for each value of a column, or each cell of a table. Each interval holds with 95 % confidence by itself."""
+    """One answer for each value of a column, or each cell of a table. Each interval holds with 95 % confidence by itself.
+
+    Attributes:
+        title: What all answers have in common, in sentences.
+        each: The answers, in the order of the cells' codes.
+    """
 
     title: str
     each: tuple[Answer, ...]
@@ -140,6 +154,9 @@ class Answers(Sequence[Answer]):
 
 def ask(made: Release, asked: Asked) -> Answer | Answers:
     """Answer a question from a release, with numbers and sentences (`Release.ask`).
+
+    Returns:
+        `Answers` for a table or with a column `by`, otherwise an `Answer`.
 
     Raises:
         InputError: The release cannot answer the question.
@@ -179,6 +196,9 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
     """Answer a question whose cells are texts "COLUMN=VALUE", as typed on the command line.
+
+    Returns:
+        As `ask`.
 
     Raises:
         InputError: The release cannot answer the question.
@@ -414,7 +434,7 @@ def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) 
 
     Args:
         domain: The domain of the columns.
-        said: Values by column, as in `Release.ask`.
+        said: Values by column, as in `Release.ask`; None or an empty value gives {}.
         field: The name of the argument in errors.
 
     Raises:

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 
 def card(release: Release, headline: Headline, verdict: Verdict | None) -> str:
-    """Return the data card as Markdown. `verdict` is None for a release of a learnt rule."""
+    """Return the data card as Markdown, with all names and words of the curator escaped.
+
+    Args:
+        release: The release.
+        headline: The headline of its quality.
+        verdict: The verdict; None for a release of a learnt rule.
+    """
     warning = [] if release.private else ["**NOT PRIVATE: made with predictable noise. Do not publish.**", ""]
     lines = [
         f"# Synthetic data: {plain(release.spec.name)}",

@@ -42,6 +42,10 @@ READING = (
 def changed(before: Release, after: Release) -> Change:
     """Return the differences between the shares of cells in the noisy tables of two releases.
 
+    Args:
+        before: The earlier release.
+        after: The later release, from which the earlier is subtracted.
+
     Raises:
         InputError: They have no column with the same values in common, or a release is a learnt
             rule.
@@ -131,7 +135,7 @@ def html(before: Release, after: Release, found: Change) -> str:
 
 
 def markdown(before: Release, after: Release, found: Change) -> str:
-    """Return the comparison of two releases as Markdown, with the tables and lines that `html` has."""
+    """Return the comparison of two releases as Markdown, with the tables and lines of `html`."""
     lines = [f"# {plain(_title(before, after))}", "", *_marked([*_whose(before, after), *summary(before, after, found)])]
     head = [_row(TITLES), _row(["---", *["---:"] * (len(TITLES) - 1)])]
     for title, rows in parts(found, before.domain):

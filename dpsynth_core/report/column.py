@@ -14,7 +14,7 @@ _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def column_in_short(release: Release, column: str) -> str:
-    """Return the mean of a column of numbers with its interval, and quantiles of its values as published.
+    """Return the mean of a column of numbers with its 95 % interval, and quantiles of its values as published.
 
     The result is "" for a column without numbers, or if nothing is published about it. A column of two linked tables has no mean here.
     """

@@ -62,12 +62,12 @@ _MEDIA = {ROWS_CSV: "text/csv", ROWS_PARQUET: "application/vnd.apache.parquet"}
 
 
 def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) -> bytes:
-    """Return the data card as Croissant JSON-LD.
+    """Return the data card as Croissant JSON-LD in UTF-8.
 
     Args:
         release: The release.
         headline: The headline of its quality.
-        rows: Size and SHA-256 of each file of rows, by name; only these files are described.
+        rows: Size (bytes) and SHA-256 of each file of rows, by name; only these files are described.
     """
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]

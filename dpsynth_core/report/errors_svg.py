@@ -37,10 +37,13 @@ _KINDS = dict(zip(SUPPORT, (_MARKS["error"], ("hollow", "M0,-5L5,4H-5Z", "△"),
 
 
 def against_bounds(table: pd.DataFrame) -> str:
-    """Draw the first tables of `quality.marginal_table`, those with the largest errors, as SVG.
+    """Draw the first ten tables of `quality.marginal_table` with a known bound as SVG.
 
     Each table has a bar from the lower to the upper bound of its error, the best estimate, AIM's
     bounds and the errors of the baselines.
+
+    Args:
+        table: The frame of `quality.marginal_table`, the largest error first.
     """
     worst = table[table["limit"].notna()].head(_TABLES)
     names, end = [name for name in SERIES if name in _MARKS and known(worst, name)], reach(worst)
@@ -61,7 +64,7 @@ def against_bounds(table: pd.DataFrame) -> str:
 
 
 def bound_against_error(table: pd.DataFrame) -> str:
-    """Draw AIM's bound of each table against its error as SVG, one point per table.
+    """Draw AIM's bound of each table against its error as SVG, one point for each of the first 500 tables.
 
     Without a certificate, the horizontal axis shows the expected error of noisy answers instead.
 

@@ -98,7 +98,12 @@ def byline(release: Release) -> str:
 
 
 def amount(release: Release, about: str = "") -> str:
-    """Return how many rows and columns the release has, in words; `about` follows the number of columns."""
+    """Return how many rows and columns the release has, in words.
+
+    Args:
+        release: The release.
+        about: Text after the number of columns, with a space before it.
+    """
     columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
     if release.members is not None:
         columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
@@ -106,7 +111,7 @@ def amount(release: Release, about: str = "") -> str:
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
-    """Return the facts of a release as pairs of name and text."""
+    """Return the facts of a release as pairs of name and unescaped text, in the order of reading."""
     spec, plan, mechanism = release.spec, release.plan, release.plan.mechanism
     stated, nothing = list[str](), "none: no table was published; how good the rule is was measured instead"
     if not learnt(release):

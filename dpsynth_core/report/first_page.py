@@ -48,7 +48,12 @@ class Part:
 def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
     """Return the first page of the report, for decision makers, in at most `MOST_WORDS` words.
 
-    `verdict` is None for a release of a learnt rule.
+    Long names are shortened.
+
+    Args:
+        release: The release.
+        headline: The headline of its quality.
+        verdict: The verdict; None for a release of a learnt rule.
     """
     what = f"{byline(release)} {_INVENTED if release.rows else _COUNTS} {counted(release.spec)}".strip()
     headline = replace(headline, worst_table=shortened(headline.worst_table, _TABLE))

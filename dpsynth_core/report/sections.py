@@ -19,7 +19,7 @@ def claimed(release: Release) -> Iterator[Section]:
 
 
 def claim_facts(release: Release) -> list[tuple[str, str]]:
-    """Return the sentences of all titled claims as pairs of name and text, for lists of facts."""
+    """Return the sentences of all titled claims as pairs of name and text, for lists of facts; one pair per sentence."""
     titled = [claim for claim in CLAIMS if claim.title]
     return [
         (claim.noun.capitalize(), line)
@@ -33,6 +33,6 @@ SECTIONS: tuple[Callable[[Release], Iterator[Section]], ...] = (claimed,)
 
 
 def sections(release: Release) -> list[Section]:
-    """Return all sections of a release's report, in order; those of extensions come last."""
+    """Return all sections of a release's report, in order; sections of extensions come last."""
     added = map(extension.load, extension.sections(release.spec.extensions))
     return [section for make in (*SECTIONS, *added) for section in make(release)]

@@ -67,7 +67,10 @@ def tradeoff(fpr: NDArray[np.float64], tpr: NDArray[np.float64], marks: Sequence
 def pair_map(pairs: pd.DataFrame) -> str:
     """Draw the upper bounds of two-way errors as a map of column pairs, as SVG.
 
-    The diagonal has the single columns. `pairs` is the frame of `quality.pair_map`.
+    The diagonal has the single columns.
+
+    Args:
+        pairs: The frame of `quality.pair_map`; bounds are shares of people, NaN if unknown.
     """
     names = list(dict.fromkeys(pairs["row"]))
     side = max(9, min(26, 520 // max(1, len(names))))
@@ -103,8 +106,8 @@ def written(x: float, y: float, words: str, anchor: str = "start") -> str:
     """Return an SVG text element.
 
     Args:
-        x: Position of the text's anchor from the left.
-        y: Position of its base line from the top.
+        x: Position of the text's anchor from the left, in pixels.
+        y: Position of its base line from the top, in pixels.
         words: The text, which is escaped here.
         anchor: The part of the text at the point: start, middle or end.
     """

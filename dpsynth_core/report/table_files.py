@@ -77,8 +77,11 @@ def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
     """Return CSV files by name: an index of the noisy tables, the values of groups, and each table.
 
     With more than `ONE_EACH` tables the index refers to the file of `marginals_parquet`, which has
-    all tables, and no files of single tables are made, unless `every` is true, as in earlier
-    versions.
+    all tables, and no files of single tables are made. Tables are numbered from 1.
+
+    Args:
+        release: The release.
+        every: Whether there is a file for each table all the same, as in earlier versions.
     """
     rows = release.measurements
     each = every or len(rows) <= ONE_EACH
@@ -98,8 +101,8 @@ def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
 def marginals_parquet(release: Release) -> bytes:
     """Return all noisy tables as one Parquet file with a line per cell.
 
-    Its columns are measurement (number), attributes, cell (labels), noisy_count and
-    noise_standard_deviation.
+    Its columns are measurement (number, from 1), attributes, cell (labels), noisy_count (in records)
+    and noise_standard_deviation.
     """
     texts, numbers = pa.list_(pa.string()), pa.float64()
     columns = [("measurement", pa.int32()), ("attributes", texts), ("cell", texts), ("noisy_count", numbers)]
@@ -202,7 +205,7 @@ def _groups(release: Release) -> pa.Table:
 
 
 def errors(release: Release) -> pd.DataFrame:
-    """Return one line per marginal of the workload, the largest likely error first.
+    """Return one line per marginal of the workload, the largest likely error first, with the columns `ERRORS`.
 
     All errors are shares of the people in the wrong group. The first four numbers come from the
     certificate, the bounds from the noisy tables; a value is missing if it is not known.
@@ -222,7 +225,7 @@ def errors(release: Release) -> pd.DataFrame:
 
 
 def errors_csv(release: Release) -> bytes:
-    """Return the errors of all tables as CSV."""
+    """Return the errors of all tables as CSV (`errors`)."""
     return frame_csv(errors(release))
 
 
@@ -237,7 +240,7 @@ def earlier_errors_csv(release: Release) -> bytes:
 
 
 def domain_json(release: Release) -> bytes:
-    """Return the domain of the spec as JSON."""
+    """Return the domain of the release, with learnt values, as JSON in UTF-8."""
     return (json.dumps(release.domain.to_json(), indent=1, ensure_ascii=False) + "\n").encode()
 
 

@@ -40,7 +40,11 @@ _WAYS = {
 def ruling(verdict: Verdict, most: int = _PURPOSES_NAMED) -> str:
     """Return the verdict's first sentence, by which a curator decides whether and for what to publish.
 
-    Column names in it are hostile text. At most `most` purposes or columns are named.
+    Column names in it are hostile text.
+
+    Args:
+        verdict: The verdict.
+        most: How many purposes or columns are named at most; others are counted.
     """
     if verdict.kind == PUBLISH:
         return f"Publish for {_sizes(verdict)}."
@@ -112,7 +116,7 @@ def _distances(verdict: Verdict) -> list[str]:
 def not_read(unread: Sequence[Unread]) -> list[str]:
     """Return a sentence about each of the first `_COLUMNS_NAMED` unread columns, and the number of others.
 
-    Names are hostile text.
+    Names are hostile text. The list is empty if all columns were read.
     """
     said = []
     for one in unread[:_COLUMNS_NAMED]:

@@ -66,7 +66,7 @@ MISUSES = (
 
 
 def protected(release: Release) -> list[str]:
-    """Return in plain words who is protected, against whom, and how strongly, in odds."""
+    """Return in plain words who is protected, against whom, and how strongly, in odds; one sentence or more per item."""
     budget, attacker = release.spec.budget, odds(release)
     other = "With anything else in its place" if release.spec.unit.relation == REPLACE else "Without that person"
     return [
@@ -97,13 +97,13 @@ def guess(release: Release) -> str:
 
 
 def odds(release: Release) -> Reading:
-    """Return what the best attacker achieves under the release's guarantee: hit rates and guesses."""
+    """Return what the best attacker achieves under the release's guarantee, as shares (`privacy.attacker.Reading`)."""
     shares = release.plan.shares
     return meaning.reading(shares.accountant, release.rho, shares.slack)
 
 
 def symbols(release: Release) -> list[str]:
-    """Return the guarantee in symbols, in four lines.
+    """Return the guarantee in symbols, in four lines of plain text.
 
     They are the neighbouring relation, the accountant's definition, the inequality of (ε, δ)-DP,
     and the values of ε, δ and ρ.

@@ -78,7 +78,7 @@ def knowledge(release: Release) -> Known:
 
 
 def households(release: Release) -> Known:
-    """Return all that a release of two linked tables states about counts of households."""
+    """Return all that a release states about counts of households; it must be of two linked tables."""
     from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
 
     assert release.plan.link is not None
