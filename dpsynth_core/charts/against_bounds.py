@@ -68,7 +68,7 @@ _MOST_WHISKERS = 200
 
 
 def sortable(frame: pd.DataFrame) -> list[str]:
-    """Return the keys of `ORDERS` by which the tables can be sorted: those with a value for any table."""
+    """Return the keys of `ORDERS` by which the tables can be sorted: those with a value for any table, in the order of `ORDERS`."""
     return [name for name in ORDERS if known(frame, name)]
 
 

@@ -37,7 +37,7 @@ def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
     """Draw the expected error against epsilon; below each epsilon stands how often a guess about one person is right at most.
 
     Args:
-        zoned: Columns as in `planning.epsilon_curve.curve`.
+        zoned: Columns as in `planning.epsilon_curve.curve`; errors and guesses are shares from 0 to 1.
         now: Epsilon of the plan, which is one of the frame's.
         wanted: The largest mean error that is good enough, as a share of people.
     """
@@ -107,7 +107,8 @@ def budget_used(zoned: Zoned[pd.DataFrame]) -> Drawing:
 
     Args:
         zoned: Columns step (number of the measurement, from 1), marginal (label), share_used (of
-            rho, this measurement included) and sigma.
+            rho, this measurement included) and sigma (standard deviation of a cell, in people or
+            households).
     """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     y = alt.Y("share_used:Q", title="Budget used", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
@@ -120,8 +121,7 @@ def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Draw the noise of each measurement on a logarithmic scale.
 
     Args:
-        zoned: Columns as in `budget_used`. sigma is the standard deviation of a cell, in people or
-            households.
+        zoned: Columns as in `budget_used`; sigma is above 0.
     """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     axis = alt.Axis(format="~s", tickCount=5)

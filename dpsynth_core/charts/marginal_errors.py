@@ -40,6 +40,8 @@ _TOLD = {
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     """Draw the errors of all tables with a known bound as vertical bars side by side, worst first.
 
+    Of more tables than fit, every second, third and so on is drawn.
+
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column
             good (bool).
@@ -105,11 +107,11 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20, s
 
 
 def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
-    """Draw the errors of all tables of households, one line per kind of table.
+    """Draw the errors of all tables of households with a known bound, one line per kind of table.
 
     Args:
         zoned: Columns as in `overview`, and kind (the key of a kind).
-        threshold: Largest acceptable error, as a share of people.
+        threshold: Largest acceptable error, as a share of households.
         names: Title of each kind by key, in the order of the chart.
     """
     frame = zoned.value[zoned.value["limit"].notna()]

@@ -123,8 +123,10 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
     """Draw the errors of several releases on the tables with the largest errors.
 
+    True errors are drawn if the frame has them, otherwise best estimates, or bounds where no estimate is known.
+
     Args:
-        zoned: Columns as in `evaluation.contest.side_by_side`.
+        zoned: Columns as in `evaluation.side_by_side.side_by_side`; errors are shares.
         measure: Title of the error.
         unit: The words for what the error is a share of.
         show: Number of tables drawn.
@@ -162,7 +164,7 @@ def accuracy_by_value(zoned: Zoned[pd.DataFrame], model: str, column: str) -> Dr
 
     Args:
         zoned: Columns value (label), position (order of the values), trained (on which rows, as in
-            `beside_real`), share and people (number).
+            `beside_real`), share (from 0 to 1) and people (number).
         model: The name of the model.
         column: The name of the column.
     """
@@ -181,8 +183,8 @@ def calibration(zoned: Zoned[pd.DataFrame], model: str) -> Drawing:
     """Draw how often a model is right against the probability that it states for its guesses.
 
     Args:
-        zoned: Columns certainty (mean stated probability), share (that was right), people (number)
-            and trained (on which rows, as in `beside_real`).
+        zoned: Columns certainty (mean stated probability), share (that was right, from 0 to 1), people
+            (number) and trained (on which rows, as in `beside_real`).
         model: The name of the model.
     """
     frame = zoned.value

@@ -53,7 +53,8 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
 
     Args:
         chart: The chart to complete; it is changed in place unless a watermark is added.
-        zoned: The frame that was drawn; its zone decides about the watermark.
+        zoned: The frame that was drawn; its zone decides about the watermark, which curator-only
+            charts get.
         title: A question or an answer.
         caption: Text below the title, of one or more lines; the zone is added to it.
         height: Height in pixels, or per row.
@@ -119,7 +120,11 @@ def square(order: list[str]) -> tuple[alt.X, alt.Y]:
 
 
 def gradient(form: str) -> alt.Legend:
-    """Return the legend of a colour scale for numbers in the given format."""
+    """Return the legend of a colour scale for numbers.
+
+    Args:
+        form: The format of the numbers in the notation of d3-format, such as ",d" or "~%".
+    """
     return alt.Legend(type="gradient", gradientLength=160, gradientThickness=8, tickCount=3, format=form)
 
 
