@@ -46,6 +46,9 @@ from dpsynth_core.foundation.places import APP
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command of the command line, print its errors to stderr, and return the exit code.
 
+    Errors of unexpected kinds are printed without their text, which could quote a record; with
+    DPSYNTH_DEBUG in the environment they are raised as well.
+
     Args:
         arguments: The command and its options; by default the arguments of this process.
     """

@@ -58,6 +58,8 @@ def release(
 ) -> None:
     """Check a plan, charge the ledger if a population is named, make the release and write its files.
 
+    Notes, progress and results are printed to stderr.
+
     Args:
         spec: The spec of the release.
         out: The folder of --out.
@@ -67,6 +69,12 @@ def release(
         unstated: Columns that do not state how missing and unlisted values count.
         notes: Whether notes for the curator only are printed even if stderr is not a terminal.
         then: Called with the release once its files are written.
+
+    Raises:
+        InputError: The plan, the table or the folder cannot be used; nothing was charged.
+        CapacityError: The plan does not fit the mechanism, a format or this machine; nothing was
+            charged.
+        ChargedError: The run failed after its charge, which stays.
     """
     if population is not None:
         ledger.check_name(population)
@@ -223,7 +231,7 @@ def spool_beside(out: Path) -> Path:
 def check_formats(plan: Plan, formats: Sequence[str]) -> None:
     """Check that every format can hold the rows of a plan, before anything is charged.
 
-    It prints a note about values that a format holds in an unexpected way.
+    It prints a note about values that a format holds in an unexpected way. Plans without rows pass.
 
     Raises:
         InputError: A column does not fit a format.
@@ -245,13 +253,13 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
-    """Write all files of a release and print the results.
+    """Write all files of a release, and print the results to stderr.
 
     Args:
         made: The release.
         out: The folder of --out.
         taken: The durations of the run, for times.json, which is not published; None for a
-            recovered run.
+            recovered run, whose times.json is removed.
         formats: Formats of the rows.
         ours: Whether this installation made the release, so that its key may sign the bundle.
 

@@ -32,6 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     @override
     def error(self, message: str) -> NoReturn:
+        """Raise InputError with the message; nothing is printed."""
         raise InputError("command line", message, f"see {self.prog} --help")
 
 
@@ -112,7 +113,7 @@ def add_charging(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the mechanism's settings that `--set NAME=VALUE` states, as texts by name.
+    """Return the mechanism's settings that `--set NAME=VALUE` states, as texts by name; empty without any.
 
     Raises:
         InputError: An item is not NAME=VALUE, or a name is repeated.
@@ -137,10 +138,15 @@ def check_writable(out: Path) -> None:
 
 
 def write_new(option: str, path: Path, content: Any) -> None:
-    """Write `content` as JSON to a file that must not exist yet.
+    """Write `content` as JSON in UTF-8 to a file that must not exist yet.
+
+    Args:
+        option: The option that errors name.
+        path: The file.
+        content: A value of JSON.
 
     Raises:
-        InputError: The file exists or cannot be written; the error is about `option`.
+        InputError: The file exists or cannot be written.
     """
     try:
         with path.open("x", encoding="utf-8") as stream:

@@ -306,6 +306,10 @@ def parse_workload(text: str, domain: Domain) -> Workload:
     threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | ranges:all | ranges:a,b |
     weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
 
+    Args:
+        text: The workload in one of these forms; a file is read.
+        domain: The columns.
+
     Raises:
         InputError: The form or a column is unknown, or the file cannot be read.
     """

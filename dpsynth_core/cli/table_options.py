@@ -63,7 +63,7 @@ _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "
 def place(text: str) -> Path | str:
     """Convert an argument to a path. An address (with "://") and "demo" stay texts.
 
-    argparse calls this as the type of an argument.
+    argparse calls this as the type of an argument. Nothing is opened.
     """
     return text if "://" in text or text == DEMO else Path(text)
 
@@ -105,7 +105,7 @@ def place_of(options: argparse.Namespace) -> extension.Place | None:
 
 
 def placed_section(options: argparse.Namespace, place: extension.Place) -> dict[str, Any]:
-    """Return the spec's data section for a table at a kind of place.
+    """Return the spec's data section for a table at a kind of place; only stated options are in it.
 
     Raises:
         InputError: The address is invalid, or an option for files is stated.

@@ -1,7 +1,7 @@
 """The transcript of a run: every answer of the kernel, in order, and a kernel that gives the same answers again.
 
 A mechanism is a function of the kernel's answers. With them it can be run once more without the private table: that is what
-`Replay` is for, and why a release can be reproduced from what is published, and a run that was interrupted goes on (Proposition 25).
+`replaying` is for, and why a release can be reproduced from what is published, and a run that was interrupted goes on (Proposition 25).
 Answers were paid for and are released; a transcript holds nothing else. The seed of the rows follows from them too, so that it cannot be
 chosen. It knows no mechanism by name: all that a kernel is asked is recorded with its answer. What an answer must have cost is looked up in
 `privacy.registry`; operations are named here where their answers are noisy tables or sums, whose cells and noise are checked.

@@ -5,7 +5,7 @@ The share stands by itself, or beside the share of the best constant guess.
 They need no measurement of their own. The plan has the column among those that models are to predict, and their share of the budget pays
 for the noisy counts that `claims.models.measuring` also states: R people about whom the model is right, G about whom the guess is, both
 with noise of deviation sigma, and T, the number of people. The criterion is about R / T, or (R - G) / T, whose noise has twice the
-variance. The bounds are for a ratio (`bounds.fraction`), each with 95 % confidence.
+variance. The bounds are for a ratio (`intervals.fraction`), each with 95 % confidence.
 """
 
 from __future__ import annotations
