@@ -6,7 +6,7 @@ Each process has limited memory and time, and can read the bundle's files alone.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,12 +56,27 @@ class Wanted:
         where: Conditions COLUMN=VALUE on the rows; everybody if empty.
         seed: Seed of the draw.
         form: A format of `row_formats.FORMATS`.
+        file: Name of the file, for what is written beside it.
     """
 
     rows: int
     where: tuple[str, ...] = ()
     seed: int = 1
     form: str = "csv"
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What is known of drawn rows.
+
+    Attributes:
+        errors: A sentence on their known errors.
+        beside: Files to be written beside the file of rows, by name (`extension.beside`).
+    """
+
+    errors: str
+    beside: Mapping[str, str]
 
 
 def verified(
@@ -145,7 +160,7 @@ def sampled(
     limits: Limits,
     on_event: Callable[[Progress], None] = lambda _: None,
     public: Path | None = None,
-) -> str:
+) -> Sampled:
     """Draw new rows from a bundle's model (`sampling.sample`) and write them to the stream.
 
     Args:
@@ -156,16 +171,15 @@ def sampled(
         on_event: Called with each step of the fit.
         public: Path of the public table, if the plan used one.
 
-    Returns:
-        A sentence on the known errors of the rows.
-
     Raises:
         InputError: The model cannot be fitted, or has no such rows.
         OracleError: A search for records failed.
         CapacityError: The process exceeds the limits.
     """
-    asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form)
-    return str(_run_again(asked, limits, [bundle, public], on_event, lambda _: stream)["errors"])
+    asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form, wanted.file)
+    last = _run_again(asked, limits, [bundle, public], on_event, lambda _: stream)
+    beside = {f"{wanted.file}{end}": str(text) for end, text in last["beside"].items() if checked_name(f"a{end}")}
+    return Sampled(str(last["errors"]), beside)
 
 
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:

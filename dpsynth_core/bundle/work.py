@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from queue import Queue
 from typing import Any, BinaryIO, cast
@@ -20,14 +21,15 @@ from dpsynth_core.bundle.reproduce import published, refitted, replayed, reprodu
 from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.bundle.verdicts import INCONSISTENT, Running
 from dpsynth_core.bundle.verify import checking, verify
-from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.content import PART_BYTES, Sink, Writer
+from dpsynth_core.foundation import build, extension
+from dpsynth_core.foundation.content import PART_BYTES, Digest, Sink, Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import row_files, sampling
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
 from dpsynth_core.release.row_formats import FORMATS
+from dpsynth_core.release.tables import MEMBERS
 from dpsynth_core.report import asking, change
 
 _END = object()
@@ -54,13 +56,14 @@ def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
     yield from _said(partial(_reproduce, _read(place), _path(public)))
 
 
-def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str) -> Iterator[Any]:
+def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: int, form: str, file: str) -> Iterator[Any]:
     """Draw rows from the bundle's model, and yield messages for `confined`.
 
     They are {"step": ...} for each step of the fit, then {"file": form} before the bytes of the
-    file, and last {"errors": a sentence on the rows' known errors}.
+    file, and last {"errors": a sentence on the rows' known errors, "beside": texts of the files
+    beside it by what follows its name `file` in theirs}.
     """
-    yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form))
+    yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form, file))
 
 
 def compared(before: str, after: str, form: str) -> Iterator[Any]:
@@ -124,27 +127,43 @@ def _reproduce(bundle: Bundle, public: Path | None, say: Callable[[Any], None]) 
 
     again = reproduce(bundle, step, public)
     for name, write in releases.row_writers(again.made).items():
-        _say_file(say, name, write)
+        content = _say_file(say, name, write)
+        domain = again.made.plan.member_domain if name == MEMBERS else again.made.plan.row_domain
+        for beside, text in extension.beside(name, content, domain, again.made.about).items():
+            _say_file(say, beside, partial(_write_bytes, text))
     say({"different": again.different, "versions": again.versions})
 
 
 def _sample(
-    bundle: Bundle, public: Path | None, rows: int, where: list[str], seed: int, form: str, say: Callable[[Any], None]
+    bundle: Bundle, public: Path | None, rows: int, where: list[str], seed: int, form: str, file: str, say: Callable[[Any], None]
 ) -> None:
     fitted = refitted(bundle, lambda progress: say({"step": progress.to_json()}), public)
-    domain, about = fitted.plan.domain, About.of(fitted.plan.spec)
+    domain, about = fitted.plan.domain, About.of(fitted.plan.spec, program=build.identity())
     row_files.check(domain, about, [form])
     sample = sampling.sample(fitted, rows, sampling.parse_where(domain, where), seed)
-    _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream, about))
-    say({"errors": sample.errors})
+    content = _say_file(say, form, lambda stream: FORMATS[form].write(sample.rows, domain, stream, about))
+    beside = {name.removeprefix(file): text.decode() for name, text in extension.beside(file, content, domain, about).items()}
+    say({"errors": sample.errors, "beside": beside})
 
 
-def _say_file(say: Callable[[Any], None], name: str, write: Writer) -> None:
+def _say_file(say: Callable[[Any], None], name: str, write: Writer) -> Digest:
+    """Say a file's name and its bytes, and return their digest."""
+    hashed = sha256()
+
+    def said(part: Any) -> None:
+        hashed.update(part)
+        say(bytes(part))
+
     say({"file": name})
-    stream = io.BufferedWriter(Sink(lambda part: say(bytes(part))), PART_BYTES)
+    stream = io.BufferedWriter(sink := Sink(said), PART_BYTES)
     write(cast(BinaryIO, stream))
     stream.flush()
     stream.detach()
+    return Digest(sink.size, hashed.hexdigest())
+
+
+def _write_bytes(text: bytes, stream: BinaryIO) -> None:
+    stream.write(text)
 
 
 def _read(place: str | bytes) -> Bundle:

@@ -103,15 +103,20 @@ def _sample(options: argparse.Namespace) -> None:
     from dpsynth_core.bundle import confined
 
     limits = _limits(options, Limits(megabytes=4096, seconds=600, processors=available()))
-    form = next((name for name, one in FORMATS.items() if options.output.name.lower().endswith(one.ending)), None)
-    if form is None:
+    file = options.output.name
+    fitting = [one for one in FORMATS.values() if file.lower().endswith(one.ending)]
+    if not fitting:
         endings = ", ".join(one.ending for one in FORMATS.values())
-        raise InputError("--output", f"{shown(options.output.name)} has no ending of a known format", f"use one of {endings}")
-    wanted = confined.Wanted(_whole(options.rows, "--rows"), tuple(options.where), _whole(options.seed, "--seed"), form)
+        raise InputError("--output", f"{shown(file)} has no ending of a known format", f"use one of {endings}")
+    form = max(fitting, key=lambda one: len(one.ending)).name
+    wanted = confined.Wanted(_whole(options.rows, "--rows"), tuple(options.where), _whole(options.seed, "--seed"), form, file)
     with private_file(options.output) as stream:
-        errors = confined.sampled(options.bundle, stream, wanted, limits, _show, options.public)
+        drawn = confined.sampled(options.bundle, stream, wanted, limits, _show, options.public)
+    for name, text in drawn.beside.items():
+        with private_file(options.output.with_name(name)) as stream:
+            stream.write(text.encode())
     print_message(f"done: {wanted.rows:,} rows written to {options.output}; nothing was charged")
-    print_result(errors)
+    print_result(drawn.errors)
 
 
 def _show(progress: Progress) -> None:

@@ -21,6 +21,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.cli.options import PRIVATE_NOTES, check_writable
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import extension, interrupts
+from dpsynth_core.foundation.content import stored
 from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
@@ -171,10 +172,12 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
             them, so that the output does not disclose whether there are any.
     """
     lines = [f"assumed, for your eyes only: {assumed}"] if assumed else []
+    chosen = [table.path for table in (plan.spec.data, plan.spec.members) if table is not None and table.path]
     lines += [f"warning, for your eyes only: {finding}" for finding in making.findings(plan).value]
     if not shown_here:  # one line whether there are some or not
         unsaid = "what was assumed of the table and found in it without noise, and how long the run took, is said on a terminal alone"
         lines = [f"note: {unsaid}, or with {PRIVATE_NOTES}"]
+    lines += [f"warning: {sentence}" for sentence in extension.recognised(*chosen)]
     if unstated:
         cells = f"values that are missing or not declared get cells of their own in {listed(list(map(repr, unstated)), 5)}"
         lines.append(f'note: {cells} (state it: "missing" and "other" in the domain)')
@@ -275,7 +278,8 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         with private_file(out / BUNDLE) as stream:
             pack(made, stream, out, written=written, signer=signer)
         times.write(taken, out)
-        _write_further_rows(made, out, formats)
+        further = _write_further_rows(made, out, formats)
+        _write_beside(made, [path for path in (*written.values(), *further) if path.name != releases.DOCUMENT])
     except OSError as error:
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
     for brand in made.brands:
@@ -310,8 +314,17 @@ def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict
     return packed
 
 
-def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> None:
-    """Write the rows in the formats that the bundle does not contain.
+def _write_beside(made: Release, files: Sequence[Path]) -> None:
+    """Write what extensions have beside files of rows, in their folder."""
+    for path in files:
+        domain = made.plan.member_domain if path.name.startswith(Path(tables.MEMBERS).stem) else made.plan.row_domain
+        for name, text in extension.beside(path.name, stored(path).digest, domain, made.about).items():
+            with private_file(path.with_name(name)) as stream:
+                stream.write(text)
+
+
+def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Write the rows in the formats that the bundle does not contain, and return the paths of the files.
 
     The bundle is already written at this point, so a format whose library fails only gives a
     warning.
@@ -322,7 +335,7 @@ def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> Non
     kept = [("synthetic", made.values, made.plan.row_domain)]
     if made.members is not None:
         kept.append(("members", made.members, made.plan.member_domain))
-    packed = releases.row_writers(made)
+    packed, written = releases.row_writers(made), list[Path]()
     for (table, rows, domain), name in product(kept, formats):
         file = f"{table}{FORMATS[name].ending}"
         if rows is None or file in packed:
@@ -330,11 +343,13 @@ def _write_further_rows(made: Release, out: Path, formats: Sequence[str]) -> Non
         try:
             with private_file(out / file) as stream:
                 FORMATS[name].write(rows, domain, stream, made.about)
+            written.append(out / file)
         except OSError:  # such as a full disk: the same command makes the file once there is room
             raise
         except Exception as error:  # noqa: BLE001
             why = f"{error.problem}; {error.remedy}" if isinstance(error, CapacityError) else "its library failed; use another format"
             print_message(f"warning: {file} was not written: {why}; {BUNDLE} has the rows")
+    return written
 
 
 def _show(progress: Progress, each: int = 1) -> None:

@@ -405,6 +405,10 @@ class Extension:
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
+        beside: Import path of a function that takes the name of a file of rows, its size and hash (`content.Digest`), the domain of its
+            columns and the description (`release.about.About`), and returns files to be written beside it, by name. "" if there are none.
+        recognises: Import path of a function that takes the path or address of a table, or a table in memory, that somebody chose for a
+            release, and returns a sentence if it says of itself that its rows are not of people, else "". It reads no record.
         parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the
             other deletes it too.
         places: Kinds of places that hold tables and are not files.
@@ -434,6 +438,8 @@ class Extension:
     question: str = ""
     row_files: str = ""
     row_names: str = ""
+    beside: str = ""
+    recognises: str = ""
     parts: tuple[tuple[str, str], ...] = ()
     places: tuple[Place, ...] = ()
     engines: tuple[Engine, ...] = ()
@@ -555,6 +561,17 @@ def questions(stated: Stated) -> tuple[str, ...]:
 def is_row_file(name: str) -> bool:
     """Return whether a file of a bundle is a file of rows that a built-in extension adds."""
     return any(one.row_names and re.fullmatch(one.row_names, name) for one in built_in())
+
+
+def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]:
+    """Return the files of built-in extensions that are written beside a file of rows, by name (`Extension.beside`)."""
+    return {name: text for one in built_in() if one.beside for name, text in load(one.beside)(file, content, domain, about).items()}
+
+
+def recognised(*tables: Any) -> tuple[str, ...]:
+    """Return what built-in extensions say of tables that were chosen for a release (`Extension.recognises`), each sentence once."""
+    paths = [one.recognises for one in built_in() if one.recognises]
+    return tuple(dict.fromkeys(told for table in tables for path in paths if (told := load(path)(table))))
 
 
 def places() -> dict[str, Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -167,6 +168,8 @@ def plan(
         from dpsynth_core.claims.weighing import as_weight  # loaded where a column is the weight
 
         domain = as_weight(domain, weight)
+    for sentence in extension.recognised(data, *([] if table.second is None else [options["members"][0]])):
+        warnings.warn(sentence, stacklevel=3)  # of whoever called this decorated function
     spec = Spec.from_json(_document(table, domain, plain(epsilon), plain(tables), population, options))
     if people is not None:
         check_delta(spec.budget.delta, people)

@@ -28,6 +28,8 @@ class About:
         protects: Whether the noise protects people's records: they are real, and the noise is not
             repeatable.
         stated: The curator's statements on licence, creators and the like.
+        mechanism, relation, program: Name of the mechanism, the neighbouring relation, and the version
+            of this program that made the release; "" where unknown.
     """
 
     seal: str
@@ -35,17 +37,22 @@ class About:
     delta: float
     protects: bool
     stated: AboutSpec
+    mechanism: str = ""
+    relation: str = ""
+    program: str = ""
 
     @classmethod
-    def of(cls, spec: Spec, seal: str = "") -> About:
+    def of(cls, spec: Spec, seal: str = "", program: str = "") -> About:
         """Return the description of a release.
 
         Args:
             spec: The spec of the release.
             seal: Digest of the plan in the release's document if it differs from `spec.digest()` in
                 this version (`Release.seal`); "" if it does not.
+            program: Version of this program that made the release; "" if unknown.
         """
-        return cls(seal or spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec())
+        made = {"mechanism": spec.mechanism.name, "relation": spec.unit.relation, "program": program}
+        return cls(seal or spec.digest(), spec.budget.epsilon, spec.budget.delta, spec.protects, spec.about or AboutSpec(), **made)
 
     @property
     def label(self) -> str:

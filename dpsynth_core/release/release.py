@@ -182,7 +182,7 @@ class Release:
     @property
     def about(self) -> About:
         """The description of the release that its files of rows contain."""
-        return About.of(self.spec, self.sealed)
+        return About.of(self.spec, self.sealed, str(self.versions.get("dpsynth_core", "")))
 
     @property
     def domain(self) -> Domain:

@@ -137,7 +137,7 @@ def _check_formats(order: Order, formats: tuple[str, ...]) -> None:
 
 
 def _rows(order: Order, table: str, parquet: bytes, formats: tuple[str, ...]) -> dict[str, bytes]:
-    """Return by name the files of rows in these formats, and the texts beside those that cannot say what they are.
+    """Return by name the files of rows in these formats, and what extensions have beside them.
 
     Args:
         order: The order.
@@ -147,15 +147,18 @@ def _rows(order: Order, table: str, parquet: bytes, formats: tuple[str, ...]) ->
     """
     import pyarrow.parquet as pq
 
-    from dpsynth_core.extensions.dummy.document import TABLE, DummyAbout, sidecars
+    from dpsynth_core.extensions.dummy.document import TABLE, DummyAbout
+    from dpsynth_core.foundation import extension
+    from dpsynth_core.foundation.content import in_memory
     from dpsynth_core.release.row_formats import FORMATS
     from dpsynth_core.release.rows import HeldRows
 
     domain = order.row_domain if table == TABLE else order.member_domain
     rows, about = HeldRows(pq.read_table(io.BytesIO(parquet)).replace_schema_metadata()), DummyAbout.of_order(order)
-    files: dict[str, bytes] = {name: text.encode() for name, text in sidecars(order, table, list(formats)).items()}
+    files: dict[str, bytes] = {}
     for name in formats:
         stream = io.BytesIO()
         FORMATS[name].write(rows, domain, stream, about)
-        files[f"{table}{FORMATS[name].ending}"] = stream.getvalue()
+        file, content = f"{table}{FORMATS[name].ending}", stream.getvalue()
+        files |= {file: content} | extension.beside(file, in_memory(content).digest, domain, about)
     return files

@@ -13,7 +13,8 @@ from typing_extensions import override
 
 from dpsynth_core.extensions.dummy.drawing import Drawn
 from dpsynth_core.extensions.dummy.order import Order
-from dpsynth_core.foundation.content import Writer
+from dpsynth_core.foundation import extension
+from dpsynth_core.foundation.content import Writer, digest_written
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import document as releases
@@ -33,8 +34,6 @@ STATEMENT = (
     " budget was charged. Relations between columns are invented: write code with these rows, and draw no conclusion from them."
 )
 _PUBLISHED = " The shares of published tables, which the codebook's giver names, were taken over."
-_NO_PLACE = ("csv", "jsonl")
-"""Formats of rows that have no place for a description."""
 
 
 @dataclass(frozen=True)
@@ -109,22 +108,11 @@ def writers(order: Order, made: Drawn) -> dict[str, Writer]:
     for name, rows, domain in tables:
         files[f"{name}.csv"] = partial(releases.write_csv, rows)
         files[f"{name}.parquet"] = _parquet(rows, domain, about)
-        files |= {file: _bytes(text) for file, text in sidecars(order, name, ["csv"]).items()}
+        content = digest_written(files[f"{name}.csv"])
+        files |= {file: _bytes(text.decode()) for file, text in extension.beside(f"{name}.csv", content, domain, about).items()}
     for file, text in _documents(order, made):
         files[file] = _bytes(text)
     return files
-
-
-def sidecars(order: Order, table: str, formats: list[str]) -> dict[str, str]:
-    """Return by name the text beside each file of rows whose format has no place for a description.
-
-    Args:
-        order: The order.
-        table: `TABLE` or `MEMBERS`.
-        formats: Names of formats of rows.
-    """
-    lines = "\n".join(DummyAbout.of_order(order).lines) + "\n"
-    return {f"{table}.{name}.txt": lines for name in formats if name in _NO_PLACE}
 
 
 def _parquet(rows: Rows, domain: Domain, about: About) -> Writer:

@@ -18,6 +18,8 @@ from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
 from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, program
 from dpsynth_core.extensions.intervals.sets import USUAL, Sets
+from dpsynth_core.foundation import extension
+from dpsynth_core.foundation.content import in_memory
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.document import content_of, write_csv
 from dpsynth_core.release.release import Release
@@ -80,10 +82,13 @@ def table_of(results: Sequence[Result]) -> pd.DataFrame:
 
 def zipped(sets: Sets, m: int) -> bytes:
     """Return a ZIP of the first m sets as CSV files, with pool.R."""
-    stream = io.BytesIO()
+    stream, domain, about = io.BytesIO(), sets.released.plan.row_domain, sets.released.about
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, one in enumerate(sets.first(m), start=1):
-            archive.writestr(name(number), content_of(one.rows, write_csv))
+            content = content_of(one.rows, write_csv)
+            archive.writestr(name(number), content)
+            for beside, text in extension.beside(name(number), in_memory(content).digest, domain, about).items():
+                archive.writestr(beside, text)
         archive.writestr(PROGRAM, program(m))
     return stream.getvalue()
 

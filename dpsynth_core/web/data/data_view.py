@@ -71,6 +71,7 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
         frame.refused_at(TABLE)
         if "data" in project.draft:
             _chosen(project)
+            _recognised(project)
             if (there := plan_first.differences(project.draft)) is not None:
                 for sentence in there.sentences:
                     (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
@@ -79,6 +80,13 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
             if document.is_linked(project.draft):
                 members_view.chosen(project)
             records(project)
+
+
+def _recognised(project: Current) -> None:
+    """Warn if a table says of itself that its rows are not of people."""
+    paths = [table["data"].get("path") for table in document.tables(project.draft)]
+    for sentence in extension.recognised(*filter(None, paths)):
+        st.warning(literal(sentence, 1000), icon=":material/science:")
 
 
 def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:

@@ -96,7 +96,14 @@ def offers(release: Release) -> tuple[Offer, ...]:
         *_rows(release.values, release.plan.row_domain, release.about),
         *_of_members(release),
         *(
-            Offer(f"table-{number}", f"Table {number} as CSV", drawn, f"-{number}.csv", "text/csv", partial(releases.write_csv, rows))
+            Offer(
+                f"table-{number}",
+                f"Table {number} as CSV",
+                drawn,
+                f"-synthetic-{number}.csv",
+                "text/csv",
+                partial(releases.write_csv, rows),
+            )
             for number, rows in enumerate(release.further, start=2)
         ),
         Offer("report", "Report", paper, "-report.html", "text/html", write_page),
@@ -143,7 +150,7 @@ def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:
                 name,
                 f"Rows as {form.title}",
                 form.what,
-                form.ending,
+                f"-synthetic{form.ending}",
                 form.mime,
                 _filed(form, values, domain, about),
                 partial(row_files.check, domain, about, [name]),
@@ -151,7 +158,7 @@ def _rows(values: Rows | None, domain: Domain, about: About) -> list[Offer]:
             for name, form in FORMATS.items()
             if values.num_rows <= form.most_rows
         ),
-        Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-for-spreadsheets.csv", "text/csv", write),
+        Offer("spreadsheet", "Rows as CSV for spreadsheets", what, "-synthetic-for-spreadsheets.csv", "text/csv", write),
     ]
 
 

@@ -205,7 +205,7 @@ def _more_rows(opened: OpenRun) -> None:
         drawn = sampling.sample(_fitted(opened), rows, where)
         return drawn.errors, partial(releases.content_of, drawn.rows, releases.write_csv)
 
-    more_rows(opened.run.id, f"{file_stem(release.spec.name)}-more.csv", partial(_whom, release.domain), draw)
+    more_rows(opened.run.id, f"{file_stem(release.spec.name)}-more-synthetic.csv", partial(_whom, release.domain), draw)
 
 
 def _whom(domain: Domain) -> Group | None:

@@ -287,9 +287,9 @@ def _more_rows(bundle: bytes, sha256: str) -> None:
     def draw(rows: int, where: tuple[str, ...]) -> tuple[str, bytes]:
         with st.spinner("Fitting the model again …"):
             stream = io.BytesIO()
-            return confined.sampled(bundle, stream, Wanted(rows, where), Limits()), stream.getvalue()
+            return confined.sampled(bundle, stream, Wanted(rows, where), Limits()).errors, stream.getvalue()
 
-    more_rows(sha256, "more.csv", _whom, draw)
+    more_rows(sha256, "more-synthetic.csv", _whom, draw)
 
 
 def _whom() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsynth_core.extensions.intervals import view
 from dpsynth_core.extensions.intervals.rowfiles import PROGRAM
+from tests.additions import listed
 from tests.app.demo_project import finished_run, open_page, project, words
 from tests.extensions.intervals.releases import sets_of
 
@@ -76,7 +77,8 @@ def test_sets_of_rows_are_drawn_on_request(done: dict[str, str]) -> None:
 
 def test_the_zip_has_every_set_and_the_program_that_combines_them() -> None:
     with zipfile.ZipFile(io.BytesIO(view.zipped(sets_of("mst"), 2))) as archive:
-        assert archive.namelist() == ["plausible-1.csv", "plausible-2.csv", PROGRAM]
+        sets = [f"plausible-{number}.csv{end}" for number in (1, 2) for end in ("", *listed("BESIDE"))]
+        assert archive.namelist() == [*sets, PROGRAM]
         assert archive.read(PROGRAM).count(b"m = 2") == 1
         assert archive.read("plausible-1.csv").startswith(b'"age","sex","sick","visits"')
 
