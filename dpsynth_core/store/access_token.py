@@ -24,15 +24,15 @@ _REMEDY = "delete the file and start again; a new token is made"
 
 
 def place() -> Path:
-    """Return the path of the token's file."""
+    """Return the path of the file `token` in this data directory, whether it exists or not."""
     return home.home() / NAME
 
 
 def load() -> str:
-    """Return the token of this data directory, made at the first call.
+    """Return the token of this data directory, 48 hexadecimal digits; the first call makes its file.
 
     Raises:
-        InputError: Other people can read the file, or it holds no token.
+        InputError: Other accounts of this machine can read the file, or it holds something else than a token.
     """
     path = place()
     if not path.exists():

@@ -48,6 +48,8 @@ class Cap(NamedTuple):
 class Account:
     """The charges and caps of one population, summed over its ledger entries.
 
+    rho of charges in GDP is mu^2 / 2, of others the rho of zCDP; `accountants` says which there are.
+
     Attributes:
         caps: Every cap, oldest first, as pairs (number of the entry that set it, cap).
         rho: Exact sum of the rho of all charges that were not given back.
@@ -82,7 +84,12 @@ class Account:
         return next((_unit(*unit) for unit in self.units), None)
 
     def changed_by(self, charge: Entry, sign: int) -> Account:
-        """Return the account after a charge was added (`sign` 1) or given back (-1)."""
+        """Return the account after a charge was added (`sign` 1) or given back (-1); this account is not changed.
+
+        Args:
+            charge: The ledger entry that reserved the charge.
+            sign: 1 or -1.
+        """
         unit = charge.relation, charge.person_column, charge.max_rows
         return replace(
             self,
@@ -96,6 +103,7 @@ class Account:
     def counted_in(self, *following: Accountant) -> Accountant:
         """Return the accountant in which the charges, and the runs that follow, add up.
 
+        It is GDP if all are counted in GDP and they are at most `privacy.accountant.RUNS`, also without charges; else zCDP.
         A GDP cost may be counted in zCDP, but not the other way round.
 
         Args:
@@ -110,11 +118,11 @@ def unit_of(charge: Entry) -> UnitSpec:
 
 
 def check_fits(population: str, account: Account, more: Entry) -> None:
-    """Check that one more charge fits below the cap.
+    """Check that one more charge fits below the cap, in exact arithmetic. Nothing is changed.
 
     Args:
         population: Name of the population, for messages.
-        account: Its account; if it is not open, the cap is the default one.
+        account: Its account; if it is not open, the cap is the default one, epsilon 10 and delta 1e-9.
         more: The charge to add.
 
     Raises:
@@ -159,7 +167,12 @@ def mixed(population: str, unit: UnitSpec | None, wanted: UnitSpec) -> UnitDiffe
 
 
 def rest(cap: float, used: Fraction) -> float:
-    """Return the cap minus what is used, rounded down; 0 where nothing is left."""
+    """Return the cap minus what is used, as a float rounded down; 0 where nothing is left.
+
+    Args:
+        cap: The cap, such as its delta.
+        used: The exact sum that is used.
+    """
     exact = Fraction(cap) - used
     rounded = max(0.0, float(exact))
     return rounded if Fraction(rounded) <= max(exact, Fraction(0)) else math.nextafter(rounded, 0.0)

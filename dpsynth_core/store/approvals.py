@@ -66,7 +66,9 @@ def demanded(books: Books, population: str) -> tuple[str, ...]:
 
 
 def demand(owner: str, population: str, what: Collection[str]) -> None:
-    """Set the stages at which a population's runs need approval; this also holds for waiting runs and existing releases.
+    """Set the stages at which a population's runs need approval, as an entry of the ledger.
+
+    It replaces what was demanded before, and also holds for waiting runs and existing releases.
 
     Args:
         owner: The person who demands it; their role must allow `Act.DEMAND`.
@@ -75,6 +77,7 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
 
     Raises:
         InputError: The role does not allow it, or the population is not open.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         roles.check(db, owner, Act.DEMAND)
@@ -87,11 +90,16 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
 def lacks(db: Connection, books: Books, run: str, stage: str) -> bool:
     """Return whether a charged run needs an approval of its plan or release and does not have it.
 
+    False is returned for a run without a charge in the ledger.
+
     Args:
         db: Connection.
         books: The ledger's books.
         run: Id of the run.
         stage: PLAN or RELEASE.
+
+    Raises:
+        StoreFault: The file of the house rules is missing or was altered.
     """
     if not any_approval(books):
         return False
@@ -103,7 +111,7 @@ def lacks(db: Connection, books: Books, run: str, stage: str) -> bool:
 
 
 def check(db: Connection, run: str, stage: str) -> None:
-    """Check that a run has the approval that a stage needs.
+    """Check that a run has the approval that a stage needs; a stage that needs no approval passes.
 
     Args:
         db: Connection.
@@ -112,6 +120,7 @@ def check(db: Connection, run: str, stage: str) -> None:
 
     Raises:
         InputError: It needs an approval and does not have it.
+        StoreFault: The file of the house rules is missing or was altered.
     """
     if lacks(db, verified_books.unverified(db), run, stage):
         problem = "its population demands that a second person approves it, and none has"
@@ -119,7 +128,7 @@ def check(db: Connection, run: str, stage: str) -> None:
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Record a second person's approval of a run's plan or release.
+    """Record a second person's approval of a run's plan or release, as an entry of the ledger.
 
     Args:
         owner: The person who approves; their role must allow `Act.APPROVE`.
@@ -130,6 +139,7 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
     Raises:
         InputError: The person made the run or had a part in its project, the reason is missing, no
             approval is awaited, or the role does not allow it.
+        BooksLost: The ledger is not whole.
     """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:
@@ -164,7 +174,13 @@ def is_approved(db: Connection, run: str, stage: str) -> bool:
 
 
 def waiting() -> tuple[Waiting, ...]:
-    """Return the plans and releases, of all owners, that wait for approval, by age of their charges, oldest first."""
+    """Return the plans and releases, of all owners, that wait for approval, by age of their charges, oldest first.
+
+    The result is () if nothing waits. Runs whose charge was given back are left out.
+
+    Raises:
+        StoreFault: The file of the house rules is missing or was altered.
+    """
     with reading() as db:
         books = verified_books.unverified(db)
         if not any_approval(books):

@@ -45,6 +45,11 @@ def record(db: Connection, owner: str, kind: str, *notes: str, population: str =
 
 
 def had(entries: Iterable[Entry], project: str) -> frozenset[str]:
-    """Return the ids of all people who ever owned a project or had access to it, by the ledger's entries about sharing it."""
+    """Return the ids of all people who ever owned a project or had access to it, by the ledger's entries about sharing it.
+
+    Args:
+        entries: Entries of the ledger; only those about sharing count.
+        project: Id of the project. A project that was never shared gives an empty set.
+    """
     said = [(entry.curator, _HAD.fullmatch(entry.note)) for entry in entries if entry.kind == SHARE]
     return frozenset(person for who, act in said if act and act[1] == project for person in (who, act[2]))

@@ -43,8 +43,10 @@ class Audit:
     def holding(self, noted: str) -> Audit:
         """Return the audit, with a problem if no entry's hash begins with the hash that an auditor noted.
 
+        A hash of fewer than 16 characters is always a problem.
+
         Args:
-            noted: The hash, or at least its first `LEAST_DIGITS` characters.
+            noted: The hash, or at least its first `LEAST_DIGITS` (16) characters; case and spaces around it do not count.
         """
         wanted = noted.strip().lower()
         held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
@@ -52,7 +54,11 @@ class Audit:
 
 
 def audit() -> Audit:
-    """Audit the ledger of this data directory: its chain, its accounts and the key of its fingerprints."""
+    """Audit the ledger of this data directory: its chain, its accounts and the key of its fingerprints.
+
+    Every entry is checked. What is wrong is in `Audit.problem`; a ledger that cannot be read gives an audit without
+    lines and entries, and no error.
+    """
     try:
         verified, entries = verified_books.verify(), chain.entries()
         lines = [*_summary(verified), *(() if verified.problem else map(_account, balance.spent_by_all()))]
@@ -63,20 +69,27 @@ def audit() -> Audit:
 
 
 def audit_export(entries: Sequence[Entry]) -> Audit:
-    """Audit the entries of an export; it cannot show that the newest entries were cut off."""
+    """Audit the entries of an export: their chain alone. It cannot show that the newest entries were cut off.
+
+    Args:
+        entries: The entries, oldest first.
+    """
     verified = chain.check_chain(entries)
     return Audit(tuple(_summary(verified)), verified.problem, tuple(entries))
 
 
 def newest_entries(populations: Sequence[str], page: int = 1) -> tuple[int, tuple[Entry, ...]]:
-    """Return some entries, newest first, as stored.
+    """Return some entries, newest first, as stored, without a check that the chain is whole.
 
     Args:
         populations: The names of the populations whose entries are returned; empty for all entries.
-        page: The number of the page, from 1; a page has `PAGE` entries.
+        page: The number of the page, from 1; a page has `PAGE` (500) entries.
 
     Returns:
-        The number of all these entries, and the entries of the page.
+        The number of all these entries, and the entries of the page; () behind the last page.
+
+    Raises:
+        BooksLost: The table has rows that are not entries.
     """
     where = f"WHERE population IN ({', '.join('?' for _ in populations)})" if populations else ""
     chosen = f"WHERE number IN (SELECT number FROM ledger {where} ORDER BY number DESC LIMIT ? OFFSET ?)"
@@ -86,7 +99,7 @@ def newest_entries(populations: Sequence[str], page: int = 1) -> tuple[int, tupl
 
 
 def clock_sentence(verified: Verification) -> str:
-    """Return a sentence about entries that are dated before their predecessors, or "" without any."""
+    """Return a sentence about entries that are dated before their predecessors, or "" without such entries."""
     if not verified.set_back:
         return ""
     several = f" (and {len(verified.set_back) - 1:,} more like it)" if len(verified.set_back) > 1 else ""
@@ -108,12 +121,12 @@ def _account(spent: Spent) -> str:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """Return every field of every entry as JSON text, which `read` reads."""
+    """Return every field of every entry as the text of a JSON list, in order, which `read` reads."""
     return json.dumps([asdict(entry) for entry in entries], indent=1)
 
 
 def read(text: str) -> tuple[Entry, ...]:
-    """Return the entries of a JSON export, without a check that the chain is whole.
+    """Return the entries of a JSON export, in its order, without a check that the chain is whole.
 
     Raises:
         InputError: The text is not a list of ledger entries.
@@ -126,7 +139,10 @@ def read(text: str) -> tuple[Entry, ...]:
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """Return the entries as CSV text for a spreadsheet. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    """Return the entries as CSV text for a spreadsheet, with a header line and the entries in order.
+
+    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Entry))

@@ -36,15 +36,15 @@ class Spent:
         population: Name of the population.
         cap_epsilon: Epsilon of the cap.
         cap_delta: Delta of the cap.
-        cap_rho: The cap in rho.
-        rho: Sum of all charges.
+        cap_rho: The cap in rho, for the rest of its delta that no step's own delta has used.
+        rho: Sum of the rho of all charges that were not given back.
         epsilon: Epsilon of all charges together at the cap's delta; infinite if that delta is used
             up.
-        remaining_rho: What is left of the cap, in rho.
+        remaining_rho: What is left of the cap, in rho; 0 if nothing is.
         remaining_epsilon: Epsilon of one more release that takes all of `remaining_rho`, at the
             same delta.
         unit: Unit of privacy of every charge, None before the first.
-        releases: Number of charged releases.
+        releases: Number of charges that were not given back.
         accountant: The accountant in whose rho all charges and the cap are given.
     """
 
@@ -62,7 +62,7 @@ class Spent:
 
     @property
     def share(self) -> float:
-        """The used part of the cap, from 0 to 1."""
+        """The used part of the cap, from 0 to 1, as a share of its rho; 1 if the cap has no rho."""
         return min(1.0, self.rho / self.cap_rho) if self.cap_rho > 0 else 1.0
 
 
@@ -84,7 +84,10 @@ class Left:
 
 
 def populations() -> tuple[str, ...]:
-    """Return the names of all populations, in the order in which they were opened."""
+    """Return the names of all populations, in the order in which they were opened; () before the first.
+
+    The ledger is read without a check that it is whole.
+    """
     with reading() as db:
         return verified_books.unverified(db).populations
 
@@ -109,7 +112,7 @@ def left(population: str, following: Accountant) -> Left | None:
 
     Args:
         population: Name of the population.
-        following: Accountant of the release that would come next.
+        following: Accountant of the release that would come next; with zCDP, every charge is counted in zCDP.
 
     Raises:
         BooksLost: The ledger is not whole.
@@ -137,7 +140,10 @@ def spent_by_all(only: Collection[str] | None = None) -> tuple[Spent, ...]:
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Return the names of other populations that were charged for the same table, or for one of two: a reason for a warning.
+    """Return the names of other populations that were charged for the same table, or for one of two, sorted.
+
+    A name is a reason for a warning; () if there was no such charge. Charges that were given back do not count. The
+    answer depends on records and is for the curator only.
 
     Args:
         fingerprint: Fingerprint of the tables (`fingerprints.of_spec`).
@@ -165,7 +171,7 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
 
 
 def clock_problem() -> str:
-    """Return a sentence if this machine's clock is behind the newest ledger entry, else "".
+    """Return a sentence if this machine's clock is behind the newest ledger entry by a second or more, else "".
 
     Raises:
         BooksLost: The ledger is not whole.
@@ -211,7 +217,7 @@ def citation(run: str) -> dict[str, Any]:
 
 
 def times_more(left: float, rho: float) -> int:
-    """Return how many more releases of cost `rho` fit into what is left of a cap.
+    """Return how many more releases of cost `rho` fit into what is left of a cap; 0 if `rho` is not above 0.
 
     Args:
         left: What is left of the cap, in the same accountant's rho.

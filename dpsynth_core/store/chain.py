@@ -124,7 +124,7 @@ def entries() -> tuple[Entry, ...]:
 def entries_in(db: Connection, where: str = "NOT INDEXED", *values: str | int) -> tuple[Entry, ...]:
     """Return the ledger entries that a connection can read, oldest first; checks no chain.
 
-    The connection's own uncommitted entries are among them.
+    The connection's own uncommitted entries are among them. The result is () if no entry fits.
 
     Args:
         db: A connection to the store's database.
@@ -142,7 +142,7 @@ def entries_in(db: Connection, where: str = "NOT INDEXED", *values: str | int) -
 
 
 def is_typed(values: Iterable[object]) -> bool:
-    """Return whether the fields of an entry, in order, have the types of the ledger."""
+    """Return whether the fields of an entry, in the order of `Entry`, have exactly the types of the ledger."""
     return tuple(map(type, values)) in _TYPES
 
 
@@ -150,7 +150,7 @@ def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[E
     """Check numbers, links, hashes and the rules of charges for entries, oldest first; works on an export as well.
 
     An entry "restore" accepts all problems before it, if it names the state of exactly these
-    entries.
+    entries. Problems are returned (`Verification.problem`), not raised; no entries are a whole chain.
 
     Args:
         chain: The entries.
@@ -173,7 +173,10 @@ def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[E
 
 
 def state(chain: Sequence[Entry]) -> str:
-    """Return a hash of these entries in order, whole or not, with their stored and their correct hashes; a restore states it."""
+    """Return the SHA-256, in hexadecimal digits, of these entries in order, whole or not, with their stored and correct hashes.
+
+    An entry "restore" states it for all entries before it.
+    """
     return sha256("".join(f"{entry.digest()} {entry.hash}\n" for entry in chain).encode()).hexdigest()
 
 

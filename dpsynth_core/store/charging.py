@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def office() -> Office | None:
-    """Return the office whose ledger is charged, or None for the ledger here. Raises InputError for settings that would not protect."""
+    """Return the office whose ledger is charged (`DPSYNTH_LEDGER`), or None for the ledger here.
+
+    Raises:
+        InputError: The address is not encrypted, or the token is missing.
+    """
     if not os.environ.get(OFFICE):
         return None
     from dpsynth_core.store import remote_ledger  # loaded where an office is named alone
@@ -33,7 +37,12 @@ def office() -> Office | None:
 
 
 def check_rules(spec: Spec) -> None:
-    """Raise InputError that names the first rule of the house that a plan breaks. Without rules in the ledger every plan is allowed."""
+    """Check that a plan breaks no rule of the house; without rules in the ledger every plan is allowed.
+
+    Raises:
+        InputError: It breaks a rule; the first one is named.
+        StoreFault: The rules' file is missing, or not the one that the ledger names.
+    """
     with reading() as db:
         ruled = demands.newest_rules(verified_books.unverified(db))
     if ruled:
@@ -43,7 +52,7 @@ def check_rules(spec: Spec) -> None:
 
 
 def charge_of(plan: Plan, run: str, fingerprint: str) -> ledger.Charge:
-    """Return the charge of a run of `plan`.
+    """Return the charge of a run of `plan`; nothing is written.
 
     Args:
         plan: The plan.
@@ -169,6 +178,10 @@ def left(population: str, following: Accountant) -> balance.Left | None:
     Args:
         population: Name of the population.
         following: Accountant of the release that would come next.
+
+    Raises:
+        StoreFault: The ledger cannot be used.
+        InputError: The office refuses, or its settings are invalid.
     """
     elsewhere = office()
     return balance.left(population, following) if elsewhere is None else elsewhere.left(population, following)

@@ -43,10 +43,10 @@ class Rows(Protocol):
         """Number of changed rows."""
 
     def fetchone(self) -> Row:
-        """Return the next row, or None."""
+        """Return the next row, or None after the last."""
 
     def fetchall(self) -> list[Row]:
-        """Return the remaining rows."""
+        """Return the remaining rows, in order; [] after the last."""
 
     def __iter__(self) -> Iterator[Row]: ...
 
@@ -55,10 +55,13 @@ class Connection(Protocol):
     """A connection to a database."""
 
     def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ..., /) -> Rows:
-        """Run a statement with values for its parameters."""
+        """Run a statement with values for its parameters, and return its rows.
+
+        What is raised is said by the connection at hand (`sqlite3.Error`, or StoreFault of `postgres`).
+        """
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
-        """Run a statement once for each sequence of values."""
+        """Run a statement once for each sequence of values, in order."""
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; changes that were not committed are rolled back."""

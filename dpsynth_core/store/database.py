@@ -121,7 +121,7 @@ def reading() -> Iterator[Connection]:
 
 
 def head_of(db: Connection) -> Head:
-    """Return number and hash of the ledger's last entry as this connection sees it."""
+    """Return number and hash of the ledger's last entry as this connection sees it; number 0 and `GENESIS` without entries."""
     row = db.execute(NEWEST).fetchone()
     return Head(*row) if row else Head()
 
@@ -145,7 +145,12 @@ def damage(db: Connection, *, everywhere: bool = True) -> str:
 
 
 def make() -> None:
-    """Create a database without content unless there is one. If the disk is full, no incomplete file stays behind."""
+    """Create a database without content unless there is one. If the disk is full, no incomplete file stays behind.
+
+    Raises:
+        StoreFault: The database is on a server that refuses, or that has other tables.
+        OSError: The disk refuses.
+    """
     if remote_database.address():
         return remote_database.make(SCHEMA, VERSION)
     with made_once(home() / DATABASE) as candidate:
@@ -165,6 +170,8 @@ def beside(place: Path) -> list[Path]:
 
 def connect() -> Connection:
     """Return an open connection; the first one in an unused home creates the database.
+
+    A database of an earlier version is upgraded.
 
     Raises:
         BooksLost: The database is missing or empty, but the home was used before.
@@ -228,7 +235,7 @@ def suspecting(connection: Connection) -> Iterator[None]:
 
 
 def schema() -> frozenset[Part]:
-    """Return all parts (tables, indices, triggers, views) that a database of this program has."""
+    """Return all parts (tables, indices, triggers, views) that a database of this program's present version has."""
     return _schema(remote_database.address())
 
 

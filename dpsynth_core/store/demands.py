@@ -17,5 +17,5 @@ def newest_rules(books: Books) -> str:
 
 
 def any_approval(books: Books) -> bool:
-    """Return whether an approval may be demanded: of a population, or of all by the rules."""
+    """Return whether an approval may be demanded: of a population, or of all populations by house rules that are in force."""
     return bool(books.rules) or any(account.demand for account in books.accounts.values())

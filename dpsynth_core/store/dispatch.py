@@ -54,7 +54,10 @@ def started_meanwhile(db: Connection, job: jobs.Job, seen: Collection[str] | Non
 
 
 def claim(job: str) -> Row:
-    """Make this process a worker of a job, in one of the job's free places, and return the job's row.
+    """Make this process a worker of a job, in one of the job's free places, and return the job's row of the database.
+
+    Args:
+        job: Id of the job.
 
     Raises:
         jobs.NotMine: The job has no free place.
@@ -70,6 +73,8 @@ def claim(job: str) -> Row:
 def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
     """Give a process of this machine a free place of a job, if there is one and unless it has one.
 
+    Nothing happens without a free place.
+
     Args:
         db: The connection, in a transaction that may write.
         job: Id of the job.
@@ -83,9 +88,12 @@ def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
 
 
 def take(job: str) -> int | None:
-    """Mark the job's next waiting point as running in this worker, and return its number.
+    """Mark the job's next waiting point as running in this worker, and return its number, counted from 0.
 
     The result is None if no point waits, the job is being stopped, or it is another person's turn.
+
+    Args:
+        job: Id of the job.
 
     Raises:
         jobs.NotMine: This process does not work on the job any more.
@@ -135,6 +143,12 @@ def record(job: str, content: Mapping[str, Any]) -> bool:
 def refuse(job: str, error: str) -> None:
     """Let all waiting points of this worker's job fail with the same error, because all would end with it.
 
+    If no point is left open then, the job ends.
+
+    Args:
+        job: Id of the job.
+        error: Message for people.
+
     Raises:
         jobs.NotMine: This process does not work on the job any more.
     """
@@ -145,7 +159,7 @@ def refuse(job: str, error: str) -> None:
 
 
 def leave(job: str) -> None:
-    """Record that this process no longer works on the job."""
+    """Record that this process no longer works on the job; if the job is being stopped and no worker is left, it ends."""
     with transaction() as db:
         db.execute(f"DELETE FROM workers WHERE job = ? AND {jobs.MINE}", (job, *jobs.me()))
         _cancel_if_alone(db, job)
@@ -165,10 +179,13 @@ def pump() -> None:
 
 
 def ask_to_stop(job: str) -> None:
-    """Cancel a job; a job that is stopped or done stays unchanged.
+    """Cancel a job; a job that is stopped or done stays unchanged. Returns without waiting.
 
     Without a process it ends at once. Otherwise its workers get SIGTERM, and `jobs.reconcile` kills them
-    after `jobs.GRACE_SECONDS`. Finished points keep their results.
+    after `jobs.GRACE_SECONDS` (5). Finished points keep their results.
+
+    Args:
+        job: Id of a job, which must exist.
     """
     with transaction() as db:
         state = db.execute("SELECT state FROM jobs WHERE id = ?", (job,)).fetchone()["state"]
@@ -184,10 +201,13 @@ def ask_to_stop(job: str) -> None:
 
 
 def stop(job: str) -> None:
-    """Stop a job at once and wait until its workers are gone.
+    """Stop a job at once and wait until its workers are gone; a job that is stopped or done stays unchanged.
 
     The running points of a shared job wait again, unless it began to read a private table; they are
-    then lost. A release ends as cancelled.
+    then lost. A release ends as cancelled. Workers get SIGKILL.
+
+    Args:
+        job: Id of a job, which must exist.
     """
     with transaction() as db:
         row = db.execute("SELECT * FROM jobs WHERE id = ?", (job,)).fetchone()
@@ -248,7 +268,7 @@ def end_charged(db: Connection) -> None:
 
 
 def jobs_of(project: str) -> list[str]:
-    """Return the identifiers of a project's jobs."""
+    """Return the identifiers of a project's jobs, in no particular order; [] without any."""
     with reading() as db:
         return [row["id"] for row in db.execute("SELECT id FROM jobs WHERE project = ?", (project,))]
 

@@ -101,7 +101,10 @@ def explained() -> Iterator[None]:
 
 
 def describe(error: BaseException) -> str:
-    """Return the exception's type and the place (file and line) in this package where it was raised, never its text."""
+    """Return the exception's type and the place (file and line) in this package where it was raised, never its text.
+
+    Without a place in this package, the type alone is returned.
+    """
     ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
     place = f" in {Path(ours[-1].filename).relative_to(_PACKAGE)}, line {ours[-1].lineno}" if ours else ""
     return f"{type(error).__name__}{place}"

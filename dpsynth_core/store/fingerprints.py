@@ -55,8 +55,11 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
 def of_spec(spec: Spec) -> str:
     """Return the fingerprints of all private tables of a spec, with spaces between: first of each content, then of each table's records.
 
+    Each is 64 hexadecimal digits. The first call in a home makes the secret key.
+
     Raises:
         InputError: A table cannot be read.
+        BooksLost: The secret key is lost or damaged.
     """
     tables = private_tables(spec)
     contents = [of_data(table.data) for table in tables]
@@ -64,10 +67,11 @@ def of_spec(spec: Spec) -> str:
 
 
 def of_table(table: PrivateTable) -> str:
-    """Return the fingerprints of a table's content and of its records, with a space between.
+    """Return the fingerprints of a table's content and of its records, 64 hexadecimal digits each, with a space between.
 
     Raises:
         InputError: The table cannot be read.
+        BooksLost: The secret key is lost or damaged.
     """
     content = of_data(table.data)
     return f"{content} {_of_records(table, content)}"
@@ -99,8 +103,12 @@ def _of_records(table: PrivateTable, content: str) -> str:
 def of_path(path: Location) -> str:
     """Return the keyed hash (HMAC-SHA256, hexadecimal) of a file, or of all files of a folder with their names.
 
-    Of each file the size counts, and its content up to an equal part of `WHOLE_FILE_BYTES`; a
+    Of each file the size counts, and its content up to an equal part of `WHOLE_FILE_BYTES` (256 MiB); a
     larger file is sampled. The name of a single file does not count.
+
+    Raises:
+        OSError: A file cannot be read.
+        BooksLost: The secret key is lost or damaged.
     """
     digest = hmac.new(sealed_fingerprints.key(), digestmod=sha256)
     files, names = _files(path)

@@ -14,10 +14,10 @@ def new_id() -> str:
 
 
 def project_folder(project: str) -> Path:
-    """Return the folder of a project's files. `project` is an id made here, never a name."""
+    """Return the path of the folder of a project's files, whether it exists or not. `project` is an id made here, never a name."""
     return home() / "projects" / project
 
 
 def run_folder(project: str, run: str) -> Path:
-    """Return the folder of a run's release."""
+    """Return the path of the folder of a run's release, whether it exists or not, by the ids of project and run."""
     return project_folder(project) / "runs" / run

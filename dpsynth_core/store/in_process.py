@@ -58,6 +58,9 @@ class Told:
 def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME, anew: bool = False) -> None:
     """Make the release of a feasible plan and pass it to `hand_over`.
 
+    If the plan's population is charged, an interrupted run of the same plan and table goes on instead, without a new
+    charge, unless `anew` is true.
+
     Args:
         plan: The plan.
         place: Path for the kernel's answers until the release is complete, for a plan that is
@@ -98,6 +101,10 @@ def interrupted(plan: Plan) -> str | None:
     It was charged for this plan and table, began to read records, and has no release yet. Runs of
     the app, and runs charged to an office's ledger, do not count. The run's job exists until its
     release is complete.
+
+    Raises:
+        StoreFault: The ledger cannot be used.
+        InputError: A table cannot be read.
     """
     from dpsynth_core.store import charging, jobs  # loaded where a ledger is charged alone
 

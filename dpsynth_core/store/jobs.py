@@ -74,8 +74,8 @@ class Job:
         document: The spec as JSON, or the extension's document.
         digest: Digest of the document.
         population: Name of the charged population.
-        rho: Its cost; 0 if nothing is charged.
-        forecasts: Forecast seconds of each point.
+        rho: Its cost, in the rho of its plan's accountant; 0 if nothing is charged.
+        forecasts: Forecast seconds of each point, so one entry per point.
         workers: Largest number of processes that may share the job.
         memory_mb: Forecast memory of each process, in MB.
     """
@@ -141,7 +141,10 @@ def work_here(db: Connection, job: str) -> None:
 
 
 def beat(job: str) -> None:
-    """Record that this worker of the job is alive.
+    """Record that this worker of the job is alive, with the present time.
+
+    Args:
+        job: Id of the job.
 
     Raises:
         NotMine: The job was given to other workers.
@@ -190,7 +193,7 @@ def touch(job: str) -> None:
         job: The id of the job, on which this process works.
 
     Raises:
-        NotMine: The job is not active any more.
+        NotMine: The job is not active any more, or this process does not work on it.
         InputError: The plan needs an approval first.
         StoreFault: The ledger is not whole or has no charge of the job, even if the job's row claims
             one. If the charge was given back, the database refuses the entry (IntegrityError).
@@ -247,9 +250,9 @@ def give(job: str, number: int, state: str, error: str = "", outcome: Mapping[st
 
 
 def reconcile(db: Connection) -> None:
-    """Compare the workers with the processes that exist.
+    """Compare the workers with the processes that exist, in the transaction of `db`.
 
-    The points of workers whose process is gone are judged. Workers that still live `GRACE_SECONDS`
+    The points of workers whose process is gone are judged. Workers that still live `GRACE_SECONDS` (5)
     after a request to stop are killed.
     """
     for worker in db.execute("SELECT * FROM workers").fetchall():
@@ -261,13 +264,13 @@ def reconcile(db: Connection) -> None:
 
 
 def remove(job: str) -> None:
-    """Delete a job's rows; its ledger entries stay."""
+    """Delete a job's rows; its ledger entries stay. A job that does not exist is ignored."""
     with transaction() as db:
         db.execute("DELETE FROM jobs WHERE id = ?", (job,))
 
 
 def kind_of(job: str) -> str | None:
-    """Return the kind of a job (`Job`), or None if the job no longer exists."""
+    """Return the kind of a job (`Job.kind`), or None if the job no longer exists."""
     with reading() as db:
         row = db.execute("SELECT kind FROM jobs WHERE id = ?", (job,)).fetchone()
     return None if row is None else str(row["kind"])
@@ -336,7 +339,10 @@ def has_release(job: Row) -> bool:
 
 
 def end_if_finished(db: Connection, job: str) -> bool:
-    """Close the job if it has no open points, and return whether it was closed."""
+    """Close the job if no point waits or runs, and return whether it was closed.
+
+    If the job never touched its private table, its reservation is given back.
+    """
     if open_points(db, job):
         return False
     states = db.execute("SELECT DISTINCT state FROM points WHERE job = ?", (job,)).fetchall()
@@ -383,12 +389,12 @@ def job_of(db: Connection, job: str) -> Row:
 
 
 def worker_of(db: Connection, job: str) -> str:
-    """Return the id of this process's row among the workers of the job."""
+    """Return the id of this process's row among the workers of the job, which must have one."""
     return str(db.execute(f"SELECT id FROM workers WHERE job = ? AND {MINE}", (job, *me())).fetchone()["id"])
 
 
 def workers_of(db: Connection, job: str) -> list[Row]:
-    """Return the rows of the job's workers."""
+    """Return the rows of the job's workers, in no particular order; [] without workers."""
     return db.execute("SELECT * FROM workers WHERE job = ?", (job,)).fetchall()
 
 
@@ -398,5 +404,5 @@ def open_points(db: Connection, job: str) -> int:
 
 
 def me() -> tuple[int, str | None]:
-    """Return pid and start time of this process."""
+    """Return pid and start time of this process (`processes.birth`), which identify it among workers."""
     return os.getpid(), processes.birth(os.getpid())

@@ -75,11 +75,12 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
     Args:
         owner: The person who opens it; their role must allow `Act.CAP`.
         name: Name of the population.
-        cap: The cap (epsilon, delta).
+        cap: The cap (epsilon, delta), by default (10, 1e-9).
         note: Text for people.
 
     Raises:
         InputError: The name or the cap cannot be used, or the role does not allow it.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         books = verified_books.current(db)
@@ -88,7 +89,7 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
 
 
 def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> None:
-    """Change the cap of a population.
+    """Change the cap of a population, by an entry of the ledger.
 
     A cap below what is already spent is accepted, and then allows no further run.
 
@@ -101,6 +102,7 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
     Raises:
         InputError: The reason is missing, the cap cannot be used, the population is not open, or
             the role does not allow it.
+        BooksLost: The ledger is not whole.
     """
     check_budget(*cap)
     check_reason("reason", note, "why the cap changes (it is kept in the ledger)")
@@ -113,10 +115,10 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
 
 
 def check_name(name: str) -> None:
-    """Check that a text can be the name of a population.
+    """Check that a text can be the name of a population: 1 to 200 printable characters, not blank.
 
     Raises:
-        InputError: It is empty, too long, has control characters, or is reserved.
+        InputError: It is empty, too long, has control characters, or is reserved for releases without a population.
     """
     if not name.strip():
         raise InputError("population", "it has no name", "say in a few words whose records these are")
@@ -211,7 +213,11 @@ def reservation(run: str) -> Entry:
 
 
 def is_charged_for(run: str, fingerprint: str) -> bool:
-    """Return whether the run was charged for tables with this fingerprint (`fingerprints.of_spec`)."""
+    """Return whether the run was charged for tables with this fingerprint (`fingerprints.of_spec`).
+
+    Raises:
+        BooksLost: The ledger is not whole, or lacks the run's charge.
+    """
     return sealed_fingerprints.are_same(reservation(run).fingerprint, sealed_fingerprints.seal(fingerprint, run))
 
 

@@ -45,7 +45,7 @@ class Books:
 
     @property
     def populations(self) -> tuple[str, ...]:
-        """Names of all populations that were opened."""
+        """Names of all populations that were opened, in the order in which they were opened; () before the first."""
         return tuple(name for name, account in self.accounts.items() if account.caps)
 
     def to_json(self) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def read() -> Head | None:
 
 
 def begin() -> None:
-    """Write the head of an empty chain, before the chain's first entry is committed."""
+    """Write the head of an empty chain into the head's file, before the chain's first entry is committed."""
     private_directory(head_file().parent)
     with private_file(head_file()) as stream:
         stream.write(_content(EMPTY))

@@ -39,7 +39,7 @@ def check_new(name: str, others: Iterable[str]) -> None:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return whether two names look the same apart from case and spaces."""
+    """Return whether two names look the same apart from case, spaces and invisible characters."""
     return _plain(one) == _plain(other)
 
 

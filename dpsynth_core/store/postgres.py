@@ -192,7 +192,12 @@ def _is_far(place: SplitResult) -> bool:
 
 
 def there() -> Connection | None:
-    """Return an open connection; None if the database has no tables of this program yet."""
+    """Return an open connection; None if the database has no tables of this program yet.
+
+    Raises:
+        StoreFault: The server cannot be used.
+        InputError: The address is invalid, or the package for PostgreSQL is not installed.
+    """
     connection = Connection()
     if connection.read_mark() is None:
         connection.close()
@@ -246,7 +251,12 @@ class Connection:
             return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Rows:
-        """Run a translated statement once for each sequence of values. Raises StoreFault."""
+        """Run a translated statement once for each sequence of values, in order.
+
+        Raises:
+            StoreFault: The server refuses or cannot be reached.
+            BooksLost: The database is damaged, or its tables were changed.
+        """
         with self._explained(), _answering(self._raw), self._raw.cursor() as cursor:
             cursor.executemany(_translated(sql), parameters)
             return cursor

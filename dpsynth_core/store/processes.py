@@ -21,9 +21,14 @@ from dpsynth_core.store.home import home
 
 
 def launch(module: str, argument: str) -> tuple[int, str | None]:
-    """Run ``python -m module argument`` in the background, on this home.
+    """Run ``python -m module argument`` in the background, on this home, and return at once.
 
-    The process has a session of its own, so that it survives this server and can be signalled with its children.
+    The process has a session of its own, so that it survives this server and can be signalled with its children. Its
+    output is dropped.
+
+    Args:
+        module: Name of the module.
+        argument: The only argument.
 
     Returns:
         Its pid, and its start time (`birth`); None if it has ended already.
@@ -65,6 +70,8 @@ def place() -> str:
 
 def signal_group(pid: int, born: str, number: signal.Signals) -> None:
     """Send a signal to the process group that `pid` leads, if `pid` is still the process with the start time `born`.
+
+    Otherwise nothing happens.
 
     Args:
         pid: Id of the process.

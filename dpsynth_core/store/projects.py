@@ -57,7 +57,7 @@ class Project:
         owner: Id of its owner.
         name: Its name (hostile text).
         draft: The draft as JSON.
-        revision: Number of saves; saving on top of an older revision raises StaleDraft.
+        revision: Number of saves, from 0; saving on top of an older revision raises StaleDraft.
         created: Time, UTC in ISO 8601.
         updated: Time of the last change, UTC in ISO 8601.
     """
@@ -76,7 +76,7 @@ class StaleDraft(InputError):
 
 
 def list(owner: str) -> tuple[Project, ...]:
-    """Return the projects that the person owns or shares, last changed first."""
+    """Return the projects that the person owns or shares, last changed first; () without any."""
     with reading() as db:
         rows = db.execute(f"SELECT * FROM projects WHERE id IN {REACHED} ORDER BY updated DESC, id", (owner, owner))
         return tuple(_project(row) for row in rows)
@@ -119,7 +119,7 @@ def load(owner: str, project: str) -> Project:
 
 
 def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | None = None) -> Project:
-    """Replace the draft of a project, and return the project.
+    """Replace the draft of a project, and return the project, whose revision is one higher.
 
     If the domain changes after it was compared with the records, this is recorded as a look.
 
@@ -132,6 +132,7 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
     Raises:
         StaleDraft: The stored revision is another one; nothing changes.
         InputError: The draft cannot be used, or the person may not change the project.
+        CapacityError: The draft is larger than 64 MiB as JSON.
     """
     text = _draft_text(draft)
     with transaction() as db:
@@ -147,6 +148,11 @@ def save(owner: str, project: str, draft: Mapping[str, Any], revision: int | Non
 
 def rename(owner: str, project: str, name: str) -> Project:
     """Give a project another name, and return the project.
+
+    Args:
+        owner: The person who renames it.
+        project: Id of the project.
+        name: The new name; spaces around it are removed.
 
     Raises:
         InputError: The name cannot be used, or the person may not change the project.
@@ -183,7 +189,8 @@ def delete(owner: str, project: str) -> None:
 def erase(db: Connection, who: str, project: str, why: str = "") -> bool:
     """Delete the rows of a project unless one of its jobs is under way, and return whether they were deleted.
 
-    `remove_erased` deletes its files later.
+    `remove_erased` deletes its files later. For a person who signed in, the deletion is noted in the ledger
+    if that is whole. The rights of `who` are not checked.
 
     Args:
         db: Connection of the transaction.
@@ -224,7 +231,11 @@ def remove_erased() -> None:
 
 
 def forget_deleted() -> None:
-    """Push deletions through the write-ahead log, so that the old pages are overwritten on disk and not only unlinked."""
+    """Push deletions through SQLite's write-ahead log, so that the old pages are overwritten on disk and not only unlinked.
+
+    Raises:
+        StoreFault: The disk or the database refuses.
+    """
     with explained(), closing(connect()) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -283,7 +294,12 @@ def _left(owner: str, projects: Iterable[str], but: Path) -> float:
 
 
 def uploads(owner: str, project: str, shelf: Shelf = "uploads") -> tuple[Path, ...]:
-    """Return the paths of the uploaded files on a shelf of a project, sorted by name.
+    """Return the paths of the uploaded files on a shelf of a project, sorted by name; () without any.
+
+    Args:
+        owner: The person.
+        project: Id of the project.
+        shelf: The folder: for the private table, its second table, or public files.
 
     Raises:
         InputError: The person has no such project.
@@ -305,7 +321,11 @@ def replace_upload(owner: str, project: str, name: str, content: BinaryIO, look_
         content: The file's bytes.
         look_at: Called with the path of the file before others are deleted; raises InputError for a
             file that is refused.
-        shelf: The folder.
+        shelf: The folder: for the private table, its second table, or public files.
+
+    Raises:
+        InputError: `look_at` refuses the file, or the person may not prepare releases or has no such project.
+        CapacityError: The file is larger than 1 GiB, or than what the project's owner may still send.
     """
     load(owner, project)
     with _put_back(project_folder(project) / shelf / _safe_name(name)):
@@ -334,7 +354,17 @@ def _put_back(path: Path) -> Iterator[None]:
 
 
 def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: Shelf = "uploads") -> None:
-    """Delete the uploaded files on a shelf of a project, except `but`."""
+    """Delete the uploaded files on a shelf of a project, except `but`.
+
+    Args:
+        owner: The person who deletes.
+        project: Id of the project.
+        but: Path of a file that is kept; None to delete all.
+        shelf: The folder: for the private table, its second table, or public files.
+
+    Raises:
+        InputError: The person has no such project.
+    """
     for path in uploads(owner, project, shelf):
         if path != but:
             path.unlink(missing_ok=True)

@@ -39,7 +39,13 @@ def record(owner: str, project: str, look: Look) -> None:
 
 
 def add(db: Connection, project: str, look: Look) -> None:
-    """Record a look of a project, inside a transaction that has checked the project; a second record of the same look is ignored."""
+    """Record a look of a project, inside a transaction that has checked the project; a second record of the same look is ignored.
+
+    Args:
+        db: Connection of the transaction.
+        project: Id of the project.
+        look: The look.
+    """
     db.execute("INSERT INTO looks (project, look, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (project, look, now()))
 
 
@@ -54,7 +60,7 @@ def changed(db: Connection, project: str) -> None:
 
 
 def of(owner: str, project: str) -> tuple[Look, ...]:
-    """Return the looks that a project has taken so far.
+    """Return the looks that a project has taken so far, each once, in the order of `planning.private_views`; () without any.
 
     Raises:
         InputError: The owner has no such project.
@@ -65,5 +71,9 @@ def of(owner: str, project: str) -> tuple[Look, ...]:
 
 
 def taken(db: Connection, project: str) -> tuple[Look, ...]:
-    """Return the looks that a project has taken, in the transaction of this connection."""
+    """Return the looks that a project has taken, in the transaction of this connection; () without looks.
+
+    Each is there once, in the order of `planning.private_views`; COMPARED is left out once CHANGED is there. No right is
+    checked.
+    """
     return ordered(row["look"] for row in db.execute("SELECT look FROM looks WHERE project = ?", (project,)))

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 def address() -> str:
-    """Return the address of the server, or "" for SQLite. Raises InputError if the address cannot be used."""
+    """Return the address of the server that `DPSYNTH_DATABASE` names, or "" for SQLite.
+
+    Raises:
+        InputError: The address is invalid, has a password, or leads to another machine without
+            proof of its identity.
+    """
     if not os.environ.get(SERVER):
         return ""
     from dpsynth_core.store import postgres
@@ -21,21 +26,39 @@ def address() -> str:
 
 
 def there() -> Connection | None:
-    """Return an open connection to the server, or None if its database has no tables of this program yet."""
+    """Return an open connection to the server, or None if its database has no tables of this program yet.
+
+    Raises:
+        StoreFault: The server cannot be used.
+        InputError: The address is invalid, or the package for PostgreSQL is not installed.
+    """
     from dpsynth_core.store import postgres
 
     return postgres.there()
 
 
 def connection() -> Connection:
-    """Return a connection to the server."""
+    """Return an open connection to the server, whether its database has tables or not.
+
+    Raises:
+        StoreFault: The server cannot be used.
+        InputError: The address is invalid, or the package for PostgreSQL is not installed.
+    """
     from dpsynth_core.store import postgres
 
     return postgres.Connection()
 
 
 def make(schema: str, version: int) -> None:
-    """Create tables and rules in the server's empty database. Raises StoreFault if there are other tables."""
+    """Create tables and rules in the server's empty database; nothing happens if another process was first.
+
+    Args:
+        schema: The statements for SQLite.
+        version: Version of the tables.
+
+    Raises:
+        StoreFault: The database has other tables, or the server refuses.
+    """
     from dpsynth_core.store import postgres
 
     postgres.make(schema, version)

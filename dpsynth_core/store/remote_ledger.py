@@ -47,15 +47,36 @@ class Office:
     token: str = field(repr=False)
 
     def reserve(self, charge: Charge) -> None:
-        """Charge a run to its population."""
+        """Charge a run to its population, once even if it is sent twice.
+
+        Raises:
+            InputError: The server refuses; nothing is charged.
+            StoreFault: The server does not answer, so that the charge may stand.
+        """
         self._ask("reserve", {**vars(charge), "unit": charge.unit.model_dump()})
 
     def touch(self, run: str) -> None:
-        """Record that a run is about to read private data: from here on its charge is final."""
+        """Record that a run is about to read private data: from here on its charge is final.
+
+        Args:
+            run: Id of the run.
+
+        Raises:
+            InputError: The server refuses, such as for a run that was touched before.
+            StoreFault: The server does not answer.
+        """
         self._ask("touch", {"run": run})
 
     def give_back(self, run: str) -> None:
-        """Return the reservation of a run that never touched data."""
+        """Return the reservation of a run that never touched data; a reservation that was given back before stays so.
+
+        Args:
+            run: Id of the run.
+
+        Raises:
+            InputError: The server refuses, such as for a run that was touched.
+            StoreFault: The server does not answer.
+        """
         self._ask("return", {"run": run})
 
     def cite(self, run: str, plan: str) -> dict[str, Any]:

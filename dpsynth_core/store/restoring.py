@@ -36,10 +36,10 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         owner: The person who accepts.
         reason: Reason in writing, which is kept in the ledger.
         export: Entries of an export of this ledger, from the first one on; those behind the last
-            entry of the database are added.
+            entry of the database are added. Empty to add nothing.
 
     Returns:
-        The new head of the chain.
+        The new head of the chain, the number and hash of the entry that was added last.
 
     Raises:
         InputError: The reason is missing or too short, the export is not whole or belongs to

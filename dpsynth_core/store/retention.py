@@ -28,7 +28,7 @@ _LATEST = (
 
 
 def days() -> int:
-    """Return the number of days after which projects and uploads are deleted; 0 for never."""
+    """Return the number of days after which projects and uploads are deleted; 0 for never, also if none was set."""
     return _stated()[0]
 
 
@@ -50,7 +50,10 @@ def state(owner: str, many: int) -> None:
 
 
 def expire() -> None:
-    """Delete all projects and uploads that are past their days, and what earlier deletions left behind.
+    """Delete all projects and uploads that are past their days, and files that earlier deletions left behind.
+
+    With 0 days only these files are deleted. Each deletion is noted in the ledger, unless that is
+    damaged or the local user set the days.
 
     Raises:
         StoreFault: A deletion failed; all others were tried.

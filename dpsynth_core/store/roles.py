@@ -96,7 +96,10 @@ def check_present(db: Connection, owner: str) -> None:
 
 
 def may(owner: str, act: Act) -> bool:
-    """Return whether a role of the person permits the act; always for the local user."""
+    """Return whether a role of the person permits the act; always true for the local user.
+
+    False is returned for a person who never signed in.
+    """
     if owner == LOCAL_OWNER:  # without a look at the disk: pages ask at every view
         return True
     with reading() as db:
@@ -111,8 +114,13 @@ def allowed(db: Connection, owner: str, act: Act) -> bool:
 def check(db: Connection, owner: str, act: Act) -> None:
     """Check that a role of the person permits the act.
 
+    Args:
+        db: Connection.
+        owner: Id of the person.
+        act: The act.
+
     Raises:
-        InputError: None does; the roles that would are named.
+        InputError: No role of the person does; the error names the roles that would.
     """
     if not allowed(db, owner, act):
         needed = " or ".join(role for role in Role if act in MAY[role])
@@ -137,6 +145,6 @@ def one_person(db: Connection, first: str, second: str) -> bool:
 
 
 def names() -> Mapping[str, str]:
-    """Return the names of all people who were admitted, by owner (hostile text)."""
+    """Return the names of all people who ever signed in, by owner (hostile text); empty without any."""
     with reading() as db:
         return {row["owner"]: row["name"] for row in db.execute("SELECT owner, name FROM people")}

@@ -62,7 +62,7 @@ class Rules(Part):
 
 
 def read(text: str) -> Rules:
-    """Return the house rules in a JSON text.
+    """Return the house rules in a JSON text, with defaults for rules that it leaves out.
 
     Raises:
         InputError: The text is not JSON, or a rule is unknown or invalid.

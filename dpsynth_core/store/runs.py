@@ -61,10 +61,10 @@ class Run:
         sealed: The spec's whole document as JSON text, with the path of the table.
         digest: Digest of the plan.
         population: Name of the charged population.
-        rho: Its cost.
+        rho: Its cost, in the rho of the plan's accountant.
         state: queued, running, cancelling, done, failed, cancelled or lost.
         touched: Whether reading of records began, so that the charge is final.
-        created: Time, UTC in ISO 8601.
+        created: Time, UTC in ISO 8601, as all times here.
         started: Time or None.
         heartbeat: Time of the worker's last sign of life, or None.
         finished: Time or None.
@@ -115,7 +115,9 @@ def _only_learns(sealed: str) -> bool:
 
 
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
-    """Check the spec, reserve its budget, queue the run, and return its id. The looks that the project has taken are sealed with the spec.
+    """Check the spec, reserve its budget, queue the run, and return its id, without waiting for the run.
+
+    The looks that the project has taken are sealed with the spec.
 
     Args:
         owner: The person who submits.
@@ -164,7 +166,12 @@ def get(owner: str, run: str) -> Run:
 
 
 def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
-    """Return the runs of a project that the person owns or shares, newest first; without `project`, of all such projects."""
+    """Return the runs of a project that the person owns or shares, newest first; () without any.
+
+    Args:
+        owner: Id of the person.
+        project: Id of the project; None for the runs of all such projects.
+    """
     with reading() as db:
         among = f"project IN {REACHED} AND project = COALESCE(?, project)"
         rows = db.execute(f"SELECT * FROM runs WHERE {among} ORDER BY created DESC, id", (owner, owner, project))
@@ -172,7 +179,11 @@ def list(owner: str, project: str | None = None) -> tuple[Run, ...]:
 
 
 def queue_position(owner: str, run: str) -> int:
-    """Return how many queued runs, of all owners, start before this one; 0 if it is next or not queued."""
+    """Return how many queued runs, of all owners, start before this one; 0 if it is next or not queued.
+
+    Raises:
+        InputError: The run does not exist in a project that the person owns or shares.
+    """
     with reading() as db:
         owned(db, "run", owner, run)
         waiting = [job["id"] for job in dispatch.queue(db) if job["kind"] == jobs.RELEASE]
@@ -193,7 +204,9 @@ def cancel(owner: str, run: str) -> None:
 
 
 def delete(owner: str, run: str) -> None:
-    """Delete a run that has ended, with its release; its ledger entries stay.
+    """Delete a run that has ended, with its release and stored answers; its ledger entries stay.
+
+    For a person who signed in, the deletion is noted in the ledger if that is whole.
 
     Raises:
         InputError: It has not ended, or another person owns the project.
@@ -211,7 +224,11 @@ def delete(owner: str, run: str) -> None:
 
 
 def events(owner: str, run: str) -> tuple[Progress, ...]:
-    """Return the events of the run so far, oldest first, for the display of progress."""
+    """Return the events of the run so far, oldest first, for the display of progress; () before the first.
+
+    Raises:
+        InputError: The run does not exist in a project that the person owns or shares.
+    """
     with reading() as db:
         owned(db, "run", owner, run)
         rows = db.execute("SELECT content FROM events WHERE job = ? ORDER BY number", (run,))
@@ -226,10 +243,10 @@ def can_keep(run: Run) -> bool:
 def keep(owner: str, run: str) -> None:
     """Start to make a release of the answers that a run stored before it ended early. This costs nothing.
 
-    It has rows if the answers suffice for them, otherwise noisy tables alone (`worker`).
+    It has rows if the answers suffice for them, otherwise noisy tables alone (`worker`). Returns without waiting.
 
     Raises:
-        InputError: The run stored no answer, or has not ended.
+        InputError: The run stored no answer, or has not ended, or the person may not run plans.
     """
     if not can_keep(get(owner, run)):
         raise InputError("run", "there is nothing to keep of it", "choose a run that ended after it had measured something")
@@ -239,10 +256,10 @@ def keep(owner: str, run: str) -> None:
 
 
 def release(owner: str, run: str) -> Release:
-    """Return the release of a finished run.
+    """Return the release of a finished run; whether it may be viewed or taken away is not checked.
 
     Raises:
-        InputError: The run has no release.
+        InputError: The run has no release, or does not exist in a project that the person owns or shares.
     """
     return releases.load(_result(owner, run))
 
@@ -312,7 +329,12 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 def explain(owner: str, run: str, reason: str) -> None:
     """Record why the release of a run is published although a required criterion is not met or was not measured.
 
-    The reason becomes part of the release.
+    The reason becomes part of the release; line breaks and repeated spaces in it become single spaces.
+
+    Args:
+        owner: The person who writes it.
+        run: Id of the run.
+        reason: The reason.
 
     Raises:
         InputError: The text does not qualify as a reason, the release needs no reason or is
@@ -336,7 +358,7 @@ def explain(owner: str, run: str, reason: str) -> None:
 
 
 def times_of(owner: str, run: str) -> Zoned[Times] | None:
-    """Return how long the stages of a finished run took, curator-only; None if its release was made of stored answers.
+    """Return how long the stages of a finished run took, in seconds, curator-only; None if the release was made of stored answers.
 
     Raises:
         InputError: The run has no release.

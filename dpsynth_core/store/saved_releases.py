@@ -41,7 +41,7 @@ def keep(made: Release, note: Callable[[str], None]) -> Path:
 
 
 def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
-    """Return a lock, as a context manager, that only one process at a time can have for this plan.
+    """Return a lock, as a context manager, that only one process at a time can have for this plan; entering it waits.
 
     A process that makes the same plan meanwhile waits, and then finds the release as an `earlier`
     one, so that it is charged once.
@@ -54,6 +54,10 @@ def earlier(plan: Plan) -> Path | None:
 
     The result is None without one, or if a later run of the plan was interrupted, because making
     the plan again continues that run. The table is read once if the plan was charged before.
+
+    Raises:
+        StoreFault: The ledger cannot be used.
+        InputError: A table cannot be read.
     """
     from dpsynth_core.store import charging  # loaded where a ledger is charged alone
 

@@ -20,21 +20,31 @@ LOST = "its fingerprint.key is missing, empty or cut off, so that no file that w
 
 
 def seal(fingerprint: str, run: str) -> str:
-    """Return a table's fingerprint hashed with the secret key and the run's id (HMAC-SHA256, hexadecimal).
+    """Return a plan's fingerprints hashed with the secret key and the run's id (HMAC-SHA256, 64 hexadecimal digits each).
 
     The id makes equal tables look different in the ledger: only the key shows which runs had the
-    same table.
+    same table. The first call in a home makes the key.
+
+    Args:
+        fingerprint: The fingerprints of one plan's tables, with spaces between.
+        run: Id of the run.
+
+    Raises:
+        BooksLost: The key is damaged, or missing although tables were charged.
     """
     return seals(fingerprint, [run])[0]
 
 
 def seals(fingerprint: str, runs: Iterable[str]) -> list[str]:
-    """Return the sealed fingerprint for each of the runs.
+    """Return the sealed fingerprint for each of the runs, in order (`seal`); [] for no runs.
 
     Args:
         fingerprint: The fingerprints of one plan's tables, with spaces between
             (`fingerprints.of_spec`); each is sealed separately.
         runs: Ids of the runs.
+
+    Raises:
+        BooksLost: The key is damaged, or missing although tables were charged.
     """
     secret, parts = key(), fingerprint.split(" ")
     return [" ".join(hmac.digest(secret, f"{run} {one}".encode(), "sha256").hex() for one in parts) for run in runs]
@@ -70,7 +80,7 @@ def key_is_sound() -> bool:
 
 
 def key() -> bytes:
-    """Return the secret key of this home; the first call makes it.
+    """Return the secret key of this home, 32 bytes; the first call makes its file.
 
     Raises:
         BooksLost: The key is damaged, or missing although tables were charged.

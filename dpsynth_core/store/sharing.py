@@ -58,14 +58,17 @@ class Offer:
 
 
 def candidates(owner: str) -> Mapping[str, str]:
-    """Return the names (hostile text) of the other people with whom projects can be shared, by their ids."""
+    """Return the names (hostile text) of the other people with whom projects can be shared, by their ids, sorted by name.
+
+    They signed in before and have a role that may prepare releases.
+    """
     with reading() as db:
         known = db.execute("SELECT owner, name FROM people WHERE owner != ? ORDER BY name", (owner,)).fetchall()
         return {row["owner"]: row["name"] for row in known if roles.allowed(db, row["owner"], Act.PREPARE)}
 
 
 def people(owner: str, project: str) -> tuple[str, ...]:
-    """Return the ids of the people with whom a project is shared.
+    """Return the ids of the people with whom a project is shared, without its owner; () if it is not shared.
 
     Raises:
         InputError: The person `owner` neither owns the project nor shares it.
@@ -139,7 +142,7 @@ def offered_to(project: str) -> str:
 
 
 def offers(person: str) -> Sequence[Offer]:
-    """Return the projects that are offered to a person.
+    """Return the projects that are offered to a person; [] without offers.
 
     An offer by an administrator is valid only while the owner has not come back.
     """
@@ -188,7 +191,7 @@ def _offers(db: Connection, person: str) -> list[Offer]:
 
 
 def left(who: str) -> Sequence[Left]:
-    """Return the people who own projects and have not signed in for more than `LEFT_DAYS` days.
+    """Return the people who own projects and have not signed in for more than `LEFT_DAYS` (30) days; [] without any.
 
     Raises:
         InputError: The person `who` lacks the role of an administrator.
@@ -201,7 +204,15 @@ def left(who: str) -> Sequence[Left]:
 
 
 def check_settles(db: Connection, who: str, project: str) -> bool:
-    """Check that a person may offer or delete a project; return True for an administrator because the owner has left, False for the owner.
+    """Check that a person may offer or delete a project, and return in which role.
+
+    Args:
+        db: Connection.
+        who: The person.
+        project: Id of the project.
+
+    Returns:
+        True for an administrator who may because the owner has left, False for the owner.
 
     Raises:
         InputError: The person neither owns the project nor may decide about it.

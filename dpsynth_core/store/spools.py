@@ -22,7 +22,7 @@ def check_room(plan: Plan) -> None:
 
 
 def spool_file(run: str) -> Path:
-    """Return the path of the file with a run's answers; it exists from before the first read until the release is complete."""
+    """Return the path of the file with a run's answers, which exists from before the first read until the release is complete."""
     return home() / "spools" / f"{run}.jsonl"
 
 
@@ -36,13 +36,13 @@ def holds_answers(run: str) -> bool:
 
 
 def unfinished() -> tuple[str, ...]:
-    """Return the ids of the runs that stored an answer and have no complete release, the last changed first."""
+    """Return the ids of the runs that stored an answer and have no complete release, the last changed first; () without any."""
     files = sorted((home() / "spools").glob("*.jsonl"), key=lambda file: -file.stat().st_mtime_ns)
     return tuple(file.stem for file in files if holds_answers(file.stem))
 
 
 def settle(run: str) -> None:
-    """Delete the stored answers and the job of a run whose release is complete.
+    """Delete the stored answers and the job of a run whose release is complete; an error of the disk is ignored.
 
     A run of the app is left unchanged, because its page recovers it.
     """

@@ -16,5 +16,5 @@ def seconds_between(first: str, last: str) -> float:
 
 
 def age(moment: str) -> float:
-    """Return the seconds since a time in ISO 8601."""
+    """Return the seconds from a time in ISO 8601 until now; negative if it lies in the future."""
     return seconds_between(moment, now())

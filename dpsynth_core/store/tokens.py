@@ -75,7 +75,7 @@ def make(owner: str, name: str) -> str:
 
 
 def revoke(owner: str, key: str) -> None:
-    """Delete a token.
+    """Delete a token, and note it in the ledger. For an administrator an unknown token is ignored.
 
     Args:
         owner: The person who revokes: its owner, or an administrator.
@@ -84,6 +84,7 @@ def revoke(owner: str, key: str) -> None:
     Raises:
         InputError: The person lacks the role of an administrator, and the token is another person's
             or unknown.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         row = db.execute("SELECT owner FROM tokens WHERE hash = ?", (key,)).fetchone()
@@ -94,7 +95,10 @@ def revoke(owner: str, key: str) -> None:
 
 
 def listed(owner: str) -> tuple[Token, ...]:
-    """Return the person's own tokens, or for an administrator the tokens of all people, oldest first."""
+    """Return the person's own tokens, or for an administrator the tokens of all people, oldest first; () without any.
+
+    Expired tokens are among them.
+    """
     with reading() as db:
         every = roles.allowed(db, owner, Act.REVOKE)
         rows = db.execute("SELECT * FROM tokens WHERE owner = ? OR ? ORDER BY created", (owner, every))

@@ -45,6 +45,8 @@ _VERSION = 1
 def current(db: Connection) -> Books:
     """Return the verified books, for a transaction that will write.
 
+    If all entries were checked, a checkpoint may be written into its file.
+
     Raises:
         BooksLost: The ledger is not whole.
     """
@@ -76,7 +78,13 @@ def unverified(db: Connection) -> Books:
 
 
 def verify() -> Verification:
-    """Check every entry, that the ledger has the entry that the head file names, the checkpoint, and every page of the database."""
+    """Check every entry, that the ledger has the entry that the head file names, the checkpoint, and every page of the database.
+
+    Problems are returned (`Verification.problem`). Afterwards a checkpoint is written, or marked if there is a problem.
+
+    Raises:
+        StoreFault: The database cannot be read.
+    """
     noted = ledger_head.read()  # before the database, which may only be further by then
     with reading() as db:
         return verify_in(db, noted)
@@ -102,7 +110,10 @@ def verify_in(db: Connection, noted: Head | None) -> Verification:
 
 
 def standing() -> Verification:
-    """Return what a charge would verify now: as `verify`, with earlier entries as the checkpoint has them."""
+    """Return what a charge would verify now: as `verify`, with earlier entries as the checkpoint has them.
+
+    Problems are returned (`Verification.problem`). Nothing is written.
+    """
     noted = ledger_head.read()
     with reading() as db:
         books, problem, whole = _look(db)
@@ -133,7 +144,11 @@ def append(db: Connection, books: Books, entry: Entry) -> Entry:
 
 
 def add(db: Connection, entry: Entry) -> Entry:
-    """Append one entry after verifying the ledger (`current`), and return it complete."""
+    """Append one entry after verifying the ledger (`current`), and return it complete, with number, date and hash.
+
+    Raises:
+        BooksLost: The ledger is not whole, or the entry breaks the rules of charges.
+    """
     return append(db, current(db), entry)
 
 
@@ -152,7 +167,10 @@ def reservation(db: Connection, books: Books, run: str) -> Entry:
 
 
 def check_if_due(seconds: float) -> None:
-    """Check everything if the last full check of a ledger with a checkpoint is older.
+    """Check everything if the last full check of a ledger with a checkpoint is older; a ledger without one is not checked.
+
+    Args:
+        seconds: Age of the last full check from which on it is repeated.
 
     Raises:
         BooksLost: The ledger is not whole.
