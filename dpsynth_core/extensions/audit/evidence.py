@@ -191,14 +191,8 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
         draws: Equally many answers without and with the person, in the order of drawing.
         level: Error probability of the two bounds together.
     """
-    count, first = len(draws[0]), math.ceil(CHOOSING * len(draws[0]))
-    seen = [Counter(draw.label for draw in side[:first] if draw.label is not None) for side in draws]
-
-    def score(draw: Draw) -> float:
-        """Return the loss plus the log ratio of the label's frequencies among the first draws; half a draw more keeps it finite."""
-        return draw.loss + math.log((seen[1][draw.label] + 0.5) / (seen[0][draw.label] + 0.5))
-
-    without, with_person = (np.array([score(draw) for draw in side]) for side in draws)
+    count, first = len(draws[0]), _first(draws)
+    without, with_person = scores(draws)
     choices = [
         (*_best_threshold(claim, (low[:first], high[:first]), count - first, level), low[first:], high[first:])
         for low, high in ((without, with_person), (-with_person, -without))
@@ -207,6 +201,37 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
     fpr = _highest(np.array([(low >= threshold).sum()]), len(low), level / 2)
     tpr = _lowest(np.array([(high >= threshold).sum()]), len(high), level / 2)
     return Finding(claim, float(claim.least(fpr, tpr)[0]), count)
+
+
+def scores(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores]:
+    """Return the score of every draw: its loss plus the log ratio of its label's frequencies among the first draws of either table.
+
+    Half a draw more keeps the ratio finite. The scores of the draws after the first ones (`held_out`) are independent of each other.
+
+    Args:
+        draws: Equally many answers without and with the person, in the order of drawing.
+
+    Returns:
+        The scores without and with the person, each of shape (draws,).
+    """
+    first = _first(draws)
+    seen = [Counter(draw.label for draw in side[:first] if draw.label is not None) for side in draws]
+
+    def score(draw: Draw) -> float:
+        return draw.loss + math.log((seen[1][draw.label] + 0.5) / (seen[0][draw.label] + 0.5))
+
+    without, with_person = (np.array([score(draw) for draw in side]) for side in draws)
+    return without, with_person
+
+
+def held_out(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores]:
+    """Return the scores of the draws that did not choose how labels are scored, without and with the person."""
+    without, with_person = scores(draws)
+    return without[_first(draws) :], with_person[_first(draws) :]
+
+
+def _first(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> int:
+    return math.ceil(CHOOSING * len(draws[0]))
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:

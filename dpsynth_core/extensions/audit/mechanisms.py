@@ -15,7 +15,8 @@ import numpy as np
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.extensions.audit.cases import DOMAIN, Kernels
-from dpsynth_core.extensions.audit.evidence import Accounted, Bounded, Claim, Draw, Finding, from_draws
+from dpsynth_core.extensions.audit.evidence import Accounted, Bounded, Draw, Finding, from_draws, held_out
+from dpsynth_core.extensions.audit.found import Found
 from dpsynth_core.extensions.audit.losses import OPERATIONS, Losses
 from dpsynth_core.extensions.audit.neighbours import InventedTable, Neighbours
 from dpsynth_core.foundation.errors import CapacityError, OracleError
@@ -76,7 +77,7 @@ class Configuration:
         return cls(plan, left_out)
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[Accounted, Bounded]:
         """The promises of the mechanism: its share of rho in the accountant, and the spec's (epsilon, delta)."""
         shares, budget = self.plan.shares, self.plan.spec.budget
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
@@ -137,8 +138,8 @@ def examine(
     level: float,
     on_draw: Callable[[], None] = lambda: None,
     kernels: Kernels = PrivacyKernel,
-) -> list[Finding]:
-    """Test every claim against runs on either table.
+) -> tuple[list[Finding], Found]:
+    """Test every claim against runs on either table, and estimate the trade-off curve of the best known test.
 
     Args:
         configuration: The mechanism.
@@ -148,13 +149,17 @@ def examine(
         level: Error probability of each claim (`evidence.from_draws`).
         on_draw: Called after every run.
         kernels: Builds the kernels.
+
+    Returns:
+        One finding per claim, and the curve, of the draws that did not choose its test.
     """
     losses, sides = Losses(neighbours), (list[Draw](), list[Draw]())
     for _ in range(draws):
         for side, table in zip(sides, neighbours.tables, strict=True):
             side.append(configuration.run(table, noise, losses, kernels))
             on_draw()
-    return [from_draws(claim, sides, level) for claim in configuration.claims]
+    accounted, bounded = configuration.claims
+    return [from_draws(claim, sides, level) for claim in (accounted, bounded)], Found.of(accounted, *held_out(sides))
 
 
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:

@@ -10,6 +10,7 @@ from itertools import count
 
 from dpsynth_core.extensions.audit import cases, mechanisms, operations
 from dpsynth_core.extensions.audit.evidence import FALSE_ALARM, Finding, smallest_visible
+from dpsynth_core.extensions.audit.found import Found
 from dpsynth_core.extensions.audit.losses import Losses
 from dpsynth_core.extensions.audit.neighbours import worst_cases
 from dpsynth_core.foundation.errors import CapacityError
@@ -33,11 +34,13 @@ class Audited:
         subject: The operation with its unit of privacy, or the description of the person, in words.
         findings: One finding per claim.
         level: False-alarm probability of each finding from draws.
+        found: The trade-off curve that was found; None for a single operation.
     """
 
     subject: str
     findings: tuple[Finding, ...]
     level: float
+    found: Found | None = None
 
     @property
     def broken(self) -> bool:
@@ -45,7 +48,7 @@ class Audited:
         return any(finding.broken for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
-        """Yield one line per claim: verdict, claim, finding, and the smallest violation that would have shown."""
+        """Yield one line per claim (verdict, claim, finding, and the smallest violation that would have shown), then the curve."""
         for finding in self.findings:
             claim = finding.claim
             verdict = "VIOLATION" if finding.broken else "nothing found"
@@ -56,6 +59,8 @@ class Audited:
             visible = smallest_visible(claim, finding.draws, self.level)
             power = f"visible from {claim.stated(visible)} on" if visible < math.inf else "too few to show any violation of this"
             yield f"{verdict}: {figures} (2 x {finding.draws:,} draws: {power})"
+        if self.found is not None:
+            yield from self.found.lines()
 
 
 def conclusion(audited: Sequence[Audited]) -> str:
@@ -108,5 +113,5 @@ def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: i
         raise CapacityError("--draws", problem, remedy)
     done, every = count(1), 2 * draws * len(pairs)
     for pair in pairs:
-        findings = mechanisms.examine(configuration, pair, noise, draws, level, lambda: on_part(next(done) / every))
-        yield Audited(pair.title, tuple(findings), level)
+        findings, found = mechanisms.examine(configuration, pair, noise, draws, level, lambda: on_part(next(done) / every))
+        yield Audited(pair.title, tuple(findings), level, found)

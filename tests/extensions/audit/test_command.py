@@ -12,6 +12,7 @@ import pytest
 
 from dpsynth_core.cli import main
 from dpsynth_core.extensions.audit import report
+from dpsynth_core.extensions.audit.found import RATES
 from dpsynth_core.privacy import noise
 from dpsynth_core.privacy.noise import OpenDPNoise
 from dpsynth_core.privacy.view import Integers
@@ -38,8 +39,12 @@ def test_an_audit_says_what_was_claimed_found_and_visible_and_that_it_proves_not
     assert main([*GAUSSIAN, "--draws", "150"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert len(lines) == 2 * 2 + 2  # two pairs of tables, two claims; what audits cannot do; the verdict
-    assert all(line.startswith("nothing found: ") for line in lines[:4])
+    verdicts = [line for line in lines if line.startswith("nothing found: ")]
+    curves = [line for line in lines if line.startswith(" ")]
+    assert len(verdicts) == 2 * 2  # two pairs of tables, two claims
+    assert len(curves) == 2 * (2 + len(RATES))
+    assert sum("mu found" in line for line in curves) == 2
+    assert len(lines) == len(verdicts) + len(curves) + 2  # what audits cannot do; the verdict
     assert "claimed mu = 1.53" in lines[0]
     assert "found at least " in lines[0]  # OpenDP's noise: so few draws may well show nothing
     assert "visible from mu = " in lines[0]
