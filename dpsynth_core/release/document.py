@@ -361,7 +361,7 @@ def load(directory: Path) -> Release:
     """Return the release that `save` wrote; its codes and rows stay on disk until they are used.
 
     Raises:
-        InputError: A version before 26 November 2026 wrote it, or the document is damaged.
+        InputError: A version before 26 November 2026 wrote it, or a part of the document is invalid.
         OSError: The directory has no release.json, or a file cannot be read.
     """
     obj = json.loads((directory / DOCUMENT).read_bytes())
