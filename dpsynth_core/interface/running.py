@@ -89,6 +89,10 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     Args:
         run: The name that the error gave; by default the only interrupted run.
         answers: Return the noisy tables only, even if rows could be made.
+        progress: Whether to show a progress bar, in a notebook or on a terminal.
+
+    Returns:
+        The release; without rows if not everything was measured, or if `answers` is asked for.
 
     Raises:
         InputError: If no stored run fits, or if it stored nothing that a release could be made of.

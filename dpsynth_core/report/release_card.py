@@ -58,7 +58,7 @@ def release_card(release: Release, headline: Headline, verdict: Verdict | None, 
     for line, style in lines:
         parts.append(_text(left, y, line, style))
         y += 20
-    parts.append(_text(left, y + 6, f"Made on {release.created} · plan {release.spec.digest()[:12]} (SHA-256)", "quiet"))
+    parts.append(_text(left, y + 6, f"Made on {release.created} · plan {release.seal[:12]} (SHA-256)", "quiet"))
     height = y + 24
     parts[0] = parts[0].replace("HEIGHT", f"{height}")
     ground = f'<rect class="ground" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}"/>'

@@ -43,6 +43,11 @@ def test_it_states_people_protection_verdict_error_date_and_the_plan() -> None:
     assert release.spec.digest()[:12] in said
 
 
+def test_a_release_of_an_older_document_is_cited_by_the_plan_that_was_sealed() -> None:
+    """Its digest differs from that of the fields which this version adds, and the report cites it too."""
+    assert f"plan {'ab' * 6} (SHA-256)" in texts(card_of(replace(made(), sealed="ab" * 32)))[-1]
+
+
 @pytest.mark.parametrize("kind", wizard.RELEASES)
 def test_every_kind_of_release_has_a_card_within_its_frame(kind: str) -> None:
     release = wizard.RELEASES[kind]()
