@@ -26,18 +26,19 @@ def array(values: Micros, kind: pa.DataType, absent: NDArray[np.bool_]) -> pa.Ar
     """Return an Arrow array of timestamps or times from microseconds.
 
     Args:
-        values: Microseconds since the beginning of 1970, or since midnight.
-        kind: The type of the array, in microseconds or milliseconds.
-        absent: True where the value is null.
+        values: Microseconds since the beginning of 1970, or since midnight, int64.
+        kind: The type of the array, in microseconds or milliseconds; for milliseconds, finer parts are cut off.
+        absent: True where the value is null, shape of `values`.
     """
     counts = pa.array(values if kind.unit == "us" else values // 1000, pa.int64(), mask=absent)
     return (counts.cast(pa.int32()) if kind.bit_width == 32 else counts).cast(kind)
 
 
 def micros(values: pa.Array) -> Micros:
-    """Return timestamps, dates, times of day or durations as microseconds; `NO_TIME` for null.
+    """Return timestamps, dates, times of day or durations as microseconds, int64; `NO_TIME` (the smallest int64) for null.
 
-    Timestamps and dates count from the beginning of 1970 by the clock of their zone.
+    Timestamps and dates count from the beginning of 1970 by the clock of their zone, times of day from midnight. Parts
+    finer than a microsecond are cut off.
     """
     if pa.types.is_timestamp(values.type):
         values = pc.local_timestamp(values) if values.type.tz else values
@@ -53,7 +54,8 @@ def micros(values: pa.Array) -> Micros:
 def readable(values: pa.Array) -> pa.Array:
     """Return timestamps, times of day and durations as text; null stays null.
 
-    The text has the date, if any, then hours, minutes, seconds, and a fraction if it is not zero.
+    The text has the date, if any, then hours, minutes, seconds, and a fraction if it is not zero. Hours of a duration
+    are not reduced to days.
     """
     counts = micros(values)
     if pa.types.is_timestamp(values.type):
@@ -62,7 +64,10 @@ def readable(values: pa.Array) -> pa.Array:
 
 
 def clock_text(micros: int) -> str:
-    """Return microseconds as text, such as "01:02:03" or "01:02:03.250"."""
+    """Return microseconds as text, such as "01:02:03", "01:02:03.250" or "-36:00:00".
+
+    A fraction has three or six digits, and is left out if it is zero.
+    """
     seconds, fraction = divmod(abs(micros), 1_000_000)
     rest = f".{fraction:06d}".rstrip("0") if fraction else ""
     if len(rest) > len(".123"):

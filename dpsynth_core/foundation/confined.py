@@ -66,7 +66,7 @@ class Work(Iterator[Any]):
         *arguments: JSON values or bytes.
         limits: Limits of the process, and of each process that it starts; None for no limits.
         files: The only files that the process may read besides programs, without a network; None for no such confinement.
-        patience: Wall seconds to wait for each answer; None for no limit.
+        patience: Seconds by the clock to wait for each answer; None for no limit.
         load: Further modules to load, once for all work.
 
     Raises:
@@ -131,7 +131,7 @@ class Work(Iterator[Any]):
     def send(self, message: Any) -> None:
         """Send a message, a JSON value or bytes, to the generator, which receives it by yielding `NEXT`.
 
-        If the process has ended, nothing is raised here, but by the next answer.
+        If the process has ended, nothing is raised here; the next answer then raises Ended.
         """
         with suppress(OSError):
             _write(self._socket, message)
@@ -141,7 +141,7 @@ class Work(Iterator[Any]):
         return self._socket.fileno()
 
     def kill(self) -> None:
-        """Kill the process and wait until it has ended."""
+        """Kill the process, wait until it has ended (at most 10 seconds), and close the connection."""
         with suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)
             self._status.recv(_CODE.size)
@@ -164,7 +164,7 @@ class Work(Iterator[Any]):
 def answer(
     function: str, *arguments: Any, limits: Limits | None = None, files: Sequence[str] | None = None, patience: float | None = None
 ) -> Any:
-    """Run a generator in a process of its own, and return the only value that it yields.
+    """Run a generator in a process of its own, and return the only value that it yields, a JSON value or bytes.
 
     Args:
         function: The generator function, as "module:function".
@@ -172,11 +172,12 @@ def answer(
         limits: Limits of the process; None for no limits.
         files: The only files that the process may read besides programs; None for no such
             confinement.
-        patience: Wall seconds to wait for the value; None for no limit.
+        patience: Seconds by the clock to wait for the value; None for no limit.
 
     Raises:
         InputError: The function raises it, no process can be started, or a package is missing.
         Ended: The work ended without an answer.
+        ValueError: The generator yields no value, or several.
     """
     with Work(function, *arguments, limits=limits, files=files, patience=patience) as work:
         (value,) = work
@@ -184,7 +185,7 @@ def answer(
 
 
 def prepare(*modules: str) -> None:
-    """Start loading modules for later confined work (`files`) in the background, without waiting.
+    """Start loading modules for later confined work (`files`) in the background, and return at once; no error is raised.
 
     Args:
         *modules: Names of the modules.
@@ -288,7 +289,7 @@ def _exactly(source: socket.socket, size: int) -> bytes:
 
 
 def main(descriptor: int) -> None:
-    """Run the starter until its control socket is closed.
+    """Run the starter, which forks a process for each work, until its control socket is closed.
 
     Args:
         descriptor: Descriptor of the control socket, which delivers the two sockets of each work.

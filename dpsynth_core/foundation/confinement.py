@@ -43,7 +43,9 @@ class Limits:
         return f"{self.megabytes:,} MB of memory or {self.seconds:,} seconds of work"
 
     def exceeded(self, code: int) -> str:
-        """Return the limit that a process exceeded, as a clause, or "" if it did not exceed a limit.
+        """Return the limit that a process exceeded, as a clause such as "takes more than 30 seconds of work".
+
+        It is "" if the process did not exceed a limit.
 
         Args:
             code: Exit code of the process, as `subprocess` states it (negative for a signal).
@@ -54,7 +56,7 @@ class Limits:
 
 
 def fate(code: int) -> str:
-    """Return how a process ended other than by its limits, as a clause.
+    """Return how a process ended other than by its limits, as a clause such as "failed with exit code 1".
 
     Args:
         code: Exit code of the process, as `subprocess` states it (negative for a signal).
@@ -82,7 +84,11 @@ def limit(limits: Limits) -> None:
     """Limit processor time, the number of processors and memory of this process, irrevocably.
 
     The process runs on randomly chosen ones of its processors. Memory is limited by address space,
-    if the system reports the memory in use.
+    if the system reports the memory in use. Memory that is in use now counts, processor time that was used before does
+    not.
+
+    Args:
+        limits: The limits.
     """
     limit_seconds(limits.seconds)
     if hasattr(os, "sched_setaffinity"):
@@ -97,7 +103,10 @@ def limit(limits: Limits) -> None:
 
 
 def limit_seconds(seconds: float) -> None:
-    """Let the system end this process after `seconds` more of processor time. Can be called again."""
+    """Let the system end this process after `seconds` more of processor time, rounded up. Can be called again.
+
+    The system also writes no memory dump of this process any more.
+    """
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = math.ceil(used.ru_utime + used.ru_stime + seconds)
@@ -119,7 +128,7 @@ def limit_data(megabytes: float) -> None:
 
 
 def end_first() -> None:
-    """Ask the system to end this process before others if the machine's memory is used up."""
+    """Ask the system to end this process before others if the machine's memory is used up; nothing happens where it cannot."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 

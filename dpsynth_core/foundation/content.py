@@ -53,12 +53,18 @@ class Content:
 
 
 def in_memory(content: bytes) -> Content:
-    """Return a `Content` of bytes in memory."""
+    """Return a `Content` of bytes that are in memory already."""
     return Content(Digest(len(content), sha256(content).hexdigest()), lambda: io.BytesIO(content))
 
 
 def stored(path: Path) -> Content:
-    """Return a `Content` of a file, which is read once now for the digest."""
+    """Return a `Content` of a file, which is read once now for the digest.
+
+    The file must not change while the result is used.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     with path.open("rb") as stream:
         return Content(digest_of(stream), lambda: path.open("rb"))
 
@@ -109,11 +115,15 @@ class Sink(io.RawIOBase):
 def written_aside(write: Writer, folder: Path) -> Iterator[Content]:
     """Yield the output of `write` as a `Content` in a temporary file without a name, for one reader at a time.
 
-    No other process can open the file, and it disappears with this process, however that ends.
+    No other process can open the file, and it disappears with this process, however that ends, or when the `with` block
+    ends.
 
     Args:
         write: Writes the content to the stream that it is given.
         folder: A folder on the disk to use.
+
+    Raises:
+        OSError: The disk is full, or the folder cannot be written.
     """
     with tempfile.TemporaryFile(dir=folder) as file:
         write(file)

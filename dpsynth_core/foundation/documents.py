@@ -22,7 +22,9 @@ MAX_PATH = 4096
 
 
 def read_document(path: Path, field: str) -> str:
-    """Return the text of a UTF-8 file of at most MAX_BYTES; "" for an empty file.
+    """Return the text of a UTF-8 file of at most MAX_BYTES (100 MB); "" for an empty file.
+
+    A byte order mark is left out, and line ends become line feeds.
 
     Args:
         path: The file.
@@ -69,7 +71,8 @@ def parse_json(text: str, field: str) -> Any:
 
     Raises:
         InputError: The text is invalid JSON, repeats an entry of an object, or holds a value that
-            no field takes: NaN, Infinity, a number with very many digits, half a character.
+            no field takes: NaN, Infinity, a whole number of more than 40 digits, half a character. The message
+            quotes nothing of the text.
     """
 
     def refuse(problem: str) -> NoReturn:

@@ -22,7 +22,7 @@ LONGEST_VALUE = 60
 def shown(value: object) -> str:
     """Return a user's value as text for a message.
 
-    A text is quoted and shortened; a container is described by its type alone, because it may be
+    A text is quoted and cut to 60 characters; a container is described by its type alone, because it may be
     large or hold private values.
     """
     if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
@@ -38,12 +38,12 @@ def shown(value: object) -> str:
 
 
 def count_text(number: int) -> str:
-    """Return a count as text for a message, or "more than 10^18", because it may have thousands of digits."""
+    """Return a count as text for a message, with a comma for each thousand; "more than 10^18" from there on."""
     return f"{number:,}" if number < 10**18 else "more than 10^18"
 
 
 def first_repeated(values: Iterable[Value]) -> Value | None:
-    """Return the first value that occurs a second time, or None if all values differ.
+    """Return the value whose second occurrence comes first, or None if all values differ.
 
     It takes linear time, as lists may have millions of entries.
     """

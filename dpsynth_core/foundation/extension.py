@@ -78,7 +78,7 @@ class Setting:
     delta: float = 0.0
 
     def read(self, value: object) -> int:
-        """Return the value.
+        """Return the value, which may be stated in a spec or typed in a program.
 
         Raises:
             ValueError: The value is not a whole number from `least` to `most`.
@@ -107,10 +107,11 @@ class Texts:
     check: str
 
     def read(self, value: object) -> list[str]:
-        """Return the texts.
+        """Return the texts, in their order.
 
         Raises:
-            ValueError: The value is not a list of different texts, or is longer than `most`.
+            ValueError: The value is not a list of one or more different texts that are not blank, or has more than `most`
+                texts or a text of more than 2,000 characters.
         """
         texts = value if isinstance(value, list) else []
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts) or len({*texts}) < len(texts):
@@ -450,18 +451,18 @@ class Extension:
 
 @cache
 def built_in() -> tuple[Extension, ...]:
-    """Return the manifests of the built-in extensions. No feature is loaded."""
+    """Return the manifests of the built-in extensions, in the order of `dpsynth_core.extensions.BUILT_IN`. No feature is loaded."""
     package = "dpsynth_core.extensions"
     return tuple(import_module(f"{package}.{name}").EXTENSION for name in import_module(package).BUILT_IN)
 
 
 def operations() -> tuple[ModuleType, ...]:
-    """Load the modules with the kernel operations of all built-in extensions, and return them."""
+    """Load the modules with the kernel operations of all built-in extensions, and return them in the extensions' order."""
     return tuple(import_module(one.operations) for one in built_in() if one.operations)
 
 
 def parts(of: str) -> tuple[ModuleType, ...]:
-    """Load the modules that built-in extensions hold for another one, and return them.
+    """Load the modules that built-in extensions hold for another one, and return them; () without such modules.
 
     Args:
         of: Name of the other extension.
@@ -513,7 +514,7 @@ def names() -> dict[str, str]:
 
 
 def settings() -> dict[str, Setting | Texts]:
-    """Return the settings of specs that built-in extensions add, by name."""
+    """Return the settings of specs that built-in extensions add, by their names in the spec's section `extensions`."""
     return {setting.name: setting for one in built_in() for setting in one.settings}
 
 
@@ -536,12 +537,16 @@ def tables(stated: Stated) -> tuple[str, ...]:
 
 
 def forecasts(stated: Stated) -> tuple[str, ...]:
-    """Return the import paths of the functions of built-in extensions that return sentences about a plan before the charge."""
+    """Return the import paths of the functions of built-in extensions that return sentences about a plan before the charge.
+
+    Args:
+        stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
+    """
     return tuple(one.forecasts for one in asked(stated) if one.forecasts)
 
 
 def own_delta(stated: Stated) -> float:
-    """Return the delta that the features cost which a spec asks for.
+    """Return the sum of the deltas that the features cost which a spec asks for; 0 without such features.
 
     Args:
         stated: The spec's section `extensions`.
@@ -590,7 +595,7 @@ def engines() -> dict[str, Engine]:
 
 
 def file_kinds() -> tuple[FileKind, ...]:
-    """Return the kinds of files that hold tables, of all built-in extensions."""
+    """Return the kinds of files that hold tables which built-in extensions add, in the extensions' order."""
     return tuple(kind for one in built_in() for kind in one.file_kinds)
 
 
@@ -605,7 +610,7 @@ def criteria() -> dict[str, str]:
 
 
 def local_addresses() -> tuple[str, ...]:
-    """Return the beginnings of addresses with "://" that lead to no other machine."""
+    """Return the beginnings of addresses with "://", of all kinds of places, that lead to no other machine."""
     return tuple(start for place in places().values() for start in place.local)
 
 
@@ -619,6 +624,10 @@ def load(path: str) -> Any:
 
     Args:
         path: The import path, "MODULE:NAME".
+
+    Raises:
+        ImportError: The module cannot be imported.
+        AttributeError: The module has no such name.
     """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
@@ -628,7 +637,7 @@ Loaded = TypeVar("Loaded")
 
 
 def as_it_is(found: Any) -> Any:
-    """Return what was loaded."""
+    """Return the argument unchanged; the default of `OnDemand`."""
     return found
 
 
@@ -667,7 +676,7 @@ Listed = TypeVar("Listed", Purpose, Offer, RowFormat)
 
 
 def ordered(listed: tuple[Listed, ...], added: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Return two lists as one, with each added entry behind the entry that its `after` names.
+    """Return two lists as one, with each added entry right behind the entry that its `after` names.
 
     If `after` is empty, or no entry has this name, the added entry comes last.
 

@@ -23,7 +23,7 @@ def package_of(name: str) -> str:
 
 
 def offered(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of installed packages by their names "PACKAGE:NAME", without loading them.
+    """Return the entry points of installed packages by their names "PACKAGE:NAME", without loading them; {} without any.
 
     Args:
         group: The group of entry points, such as MECHANISMS.

@@ -50,10 +50,10 @@ def defer() -> None:
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """While the body runs, only record a first Ctrl-C (`check`), for a host program that is not ours.
+    """While the body runs, only record a first Ctrl-C, for the next `check`, in a host program that is not ours.
 
     Other signals stay as they are. Nothing changes in a thread other than the main one, which gets
-    no signals, or after `defer`.
+    no signals, or after `defer`. Afterwards the former handler is back, and a recorded Ctrl-C is forgotten.
     """
     global _deferred, _requested
     if threading.current_thread() is not threading.main_thread() or _deferred:
@@ -69,7 +69,11 @@ def deferring() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise Interrupted if a signal was recorded."""
+    """End the work here if a signal was recorded (`defer`).
+
+    Raises:
+        Interrupted: A signal was recorded.
+    """
     if _requested:
         raise Interrupted
 

@@ -20,7 +20,13 @@ _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
 
 def private_directory(path: Path) -> Path:
-    """Create a directory that only its owner can read, with missing parents, and return it (`lasting_directory`)."""
+    """Create a directory that only its owner can read (mode 0700), with missing parents, and return its path.
+
+    A directory that exists keeps its permissions (`lasting_directory`).
+
+    Raises:
+        OSError: The directory cannot be created.
+    """
     return lasting_directory(path, 0o700)
 
 
@@ -32,6 +38,9 @@ def lasting_directory(path: Path, mode: int = 0o777) -> Path:
     Args:
         path: The directory. If it exists, it keeps its permissions.
         mode: Permissions of new directories, parents included, less the umask.
+
+    Raises:
+        OSError: A directory cannot be created.
     """
     for directory in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
         directory.mkdir(mode=mode, exist_ok=True)
@@ -43,7 +52,10 @@ def lasting_directory(path: Path, mode: int = 0o777) -> Path:
 def private_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a stream to a temporary file that replaces `path` atomically when the block ends, mode 0600.
 
-    If the block raises, `path` stays unchanged.
+    The content is on the disk then. If the block raises, `path` stays unchanged.
+
+    Raises:
+        OSError: The file cannot be written, such as on a full disk.
     """
     partial = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -98,7 +110,7 @@ def made_once(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on the file while the body runs; other threads and processes wait for it.
+    """Hold an exclusive lock on the file while the body runs; other threads and processes wait for it, without limit.
 
     The file is created if needed and stays. If the process ends, its lock is released.
     """

@@ -62,7 +62,8 @@ _SECCOMP, _SUBREAPER, _NO_NEW_PRIVILEGES, _FILTER = 22, 36, 38, 2
 def close(files: Sequence[str]) -> None:
     """Confine this process irrevocably: it can read programs, libraries and the named `files` and folders, and write nothing.
 
-    It can open no socket but a pair, and look into no other process or, with Landlock 6, signal one.
+    It can open no socket but a pair, and look into no other process or, with Landlock 6, signal one. Protections that
+    the kernel lacks are left out without an error; other systems than Linux have no protection.
 
     Raises:
         InputError: The operating system refuses a protection that it has.
@@ -97,7 +98,7 @@ def _done(result: int) -> int:
 
 @cache
 def version() -> int:
-    """Return the version of the kernel's Landlock, or 0 without Landlock."""
+    """Return the version of the kernel's Landlock, from 1; 0 without Landlock."""
     return max(0, _libc().syscall(_CREATE, None, 0, 1)) if sys.platform == "linux" else 0
 
 

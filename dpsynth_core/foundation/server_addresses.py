@@ -17,12 +17,15 @@ _OPTIONS = ("service", "sslmode", "sslrootcert")
 
 
 def refuse_secrets(text: str, field: str, remedy: str) -> None:
-    """Raise InputError if an address has a password or an option that is not allowed. The message does not repeat the address.
+    """Check that an address of a database server has no password and no option that is not allowed.
 
     Args:
         text: The address, with its scheme.
         field: Field of the error.
         remedy: What to do about an address that cannot be read.
+
+    Raises:
+        InputError: It has one, or cannot be read. The message does not repeat the address.
     """
     if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # before a user's name no other part has a colon
         from_elsewhere = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"

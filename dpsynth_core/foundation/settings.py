@@ -36,7 +36,7 @@ def number(variable: str) -> int | None:
 
 
 def data_roots() -> tuple[Path, ...]:
-    """Return the folders from which tables may be opened by path; () if `DATA_ROOTS` is not set.
+    """Return the folders from which tables may be opened by path, in order; () if `DATA_ROOTS` is not set.
 
     Raises:
         InputError: An entry is not a folder.

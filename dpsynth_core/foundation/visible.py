@@ -11,12 +11,12 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$&@:^=/'\"])")
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the text, or its beginning with an ellipsis, in at most `most` characters."""
+    """Return the text, or its beginning with an ellipsis (…), in at most `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """Return the first `most` texts, separated by commas, followed by " and N more" if there are N more."""
+    """Return the first `most` texts, separated by commas, followed by " and N more" if there are N more; "" without texts."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most:,} more" if len(texts) > most else "")
 
 

@@ -57,7 +57,12 @@ def curator_only(value: T) -> Zoned[T]:
 
 
 def combine(function: Callable[..., T], *arguments: Zoned[Any]) -> Zoned[T]:
-    """Apply a function to the values of zoned arguments, and return the result in their most restricted zone."""
+    """Apply a function to the values of zoned arguments, and return the result in their most restricted zone.
+
+    Args:
+        function: Takes the values, without zones.
+        *arguments: The zoned values, at least one.
+    """
     return Zoned(max(a.zone for a in arguments), function(*(a.value for a in arguments)))
 
 

@@ -44,9 +44,13 @@ def workload_error(workload: Workload, true: Marginals, estimate: Marginals, n: 
 
 
 def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> float:
-    """Return the share of people in a wrong cell: half the L1 distance of two tables of fractions.
+    """Return the share of people in a wrong cell, from 0 to 1: half the L1 distance of two tables of fractions.
 
     It is 0 for equal distributions and 1 for disjoint ones.
+
+    Args:
+        true: A table of fractions that add up to 1.
+        estimate: Another one of the same shape.
     """
     return IN_WRONG_CELL * float(np.abs(true - estimate).sum())
 
@@ -54,7 +58,7 @@ def in_wrong_cell(true: NDArray[np.float64], estimate: NDArray[np.float64]) -> f
 def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]:
     """Return, for every clique of `true`, the share of people in a wrong cell, from 0 to 1.
 
-    Each marginal is divided by its own sum first.
+    Each marginal is divided by its own sum first; a marginal of zeros stays zero.
 
     Args:
         true: True marginals, in counts.
@@ -64,12 +68,12 @@ def marginal_errors(true: Marginals, estimate: Marginals) -> dict[Clique, float]
 
 
 def largest_error(true: Marginals, estimate: Marginals, threshold: int | None = None) -> float:
-    """Return the largest error of a query as a share: max |q(D) / N - q(Dhat) / N'|.
+    """Return the largest error of a query, from 0 to 1, as a share of records: max |q(D) / N - q(Dhat) / N'|.
 
     This is the max error of the papers on query release. N and N' are the sums of the marginals.
 
     Args:
-        true: True marginals, in counts.
+        true: True marginals, in counts, at least one.
         estimate: Estimated marginals, in counts, for the same cliques.
         threshold: None if a query counts the records in a cell; otherwise it counts the records
             that agree with the cell in at least `threshold` columns (`marginals.at_least`).
@@ -81,9 +85,10 @@ def largest_gap(true: Marginals, estimate: Marginals, threshold: int | None = No
     """Return the largest error of a query as a share, max |q(D) - q(Dhat)|, for given fractions.
 
     Args:
-        true: True marginals, as fractions.
+        true: True marginals, as fractions, at least one.
         estimate: Estimated marginals, as fractions, for the same cliques.
-        threshold: As in `largest_error`.
+        threshold: None if a query asks for the share of records in a cell; otherwise it asks for the share that agrees
+            with the cell in at least `threshold` columns (`marginals.at_least`).
     """
     return max(float(np.abs(at_least(true[r] - estimate[r], threshold or len(r))).max()) for r in true)
 
@@ -104,7 +109,7 @@ def possible(share: float, least: float = 0.0) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share as text in percent, with one decimal, or with two if it is below 1%."""
+    """Return a share (0.123) as text in percent ("12.3%"), with one decimal, or with two if it is below 1%."""
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 

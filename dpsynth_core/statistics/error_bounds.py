@@ -23,8 +23,8 @@ class Ratio:
     """A noisy difference of two sums over people, divided by the noisy number of people.
 
     Attributes:
-        difference: The measured difference, in steps.
-        people: The measured number of people.
+        difference: The measured difference, in steps of `scale`.
+        people: The measured number of people, above 0.
         scale: Value of one step of the difference.
     """
 
@@ -43,10 +43,9 @@ class Ratio:
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:
-        """Return the upper confidence bound of |difference| / people; infinite if the number of people does not exceed its noise.
+        """Return the upper confidence bound (95%) of |difference| / people; infinite if the number of people does not exceed its noise.
 
         With d the difference and b the people, it is the t at which |d| - t b is z of its standard deviations below 0 (Fieller 1954).
-
         For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact.
         """
         _, most = fraction(replace(self.difference, value=abs(self.difference.value)), self.people, float(scipy.special.ndtri(CONFIDENCE)))
@@ -116,7 +115,7 @@ def _least_size(measured: float) -> float:
 
 
 def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float = 1.0) -> Interval:
-    """Return the interval of the largest of k errors, in shares of people in a wrong cell.
+    """Return the interval of the largest of k errors, in shares of people in a wrong cell, with two 95 % bounds.
 
     An error is half of a distance divided by the number of people. Let E be the largest distance as
     a share of the N people, T the number taken for N, g = T - N. Then L, the distance of what was
@@ -132,8 +131,10 @@ def largest(distances: Sequence[float], sigma: float, people: Noisy, mass: float
     allowance, because the largest of k noises can be anywhere; the noises are independent beside g,
     so that all k stay below z at least as often as independent ones would (Slepian 1962).
 
+    If the number of people does not exceed its noise, the error is NaN and the bounds are 0 and infinity.
+
     Args:
-        distances: Measured L1 distances, in records, each with noise `sigma`.
+        distances: Measured L1 distances, in records, each with noise `sigma`; at least one.
         sigma: Standard deviation of the noise of a distance, in records.
         people: The measured number of people, by which published shares were multiplied.
         mass: Sum of the published shares; 1 for rows.

@@ -66,11 +66,14 @@ class Evidence:
         return {r: self.domain.cleared(r, answer.values) / people for r, answer in answers.items() if answer is not None}
 
     def shares(self, clique: Clique) -> NDArray[np.float64] | None:
-        """Return a marginal of the synthetic rows as fractions of the rows; None without rows."""
+        """Return a marginal of the synthetic rows as fractions of the rows, which add up to 1; None without rows.
+
+        The shape has one axis per column of the clique. Without a single row all fractions are 0.
+        """
         return None if self.codes is None else self.published([clique])[clique]
 
     def people(self, clique: Clique) -> NDArray[np.float64] | None:
-        """Return a marginal of the synthetic rows in people: fractions times `total`; None without rows."""
+        """Return a marginal of the synthetic rows in people: fractions times `total`, float64; None without rows."""
         shares = self.shares(clique)
         return None if shares is None else shares * self.total
 

@@ -12,10 +12,10 @@ LUCKY = math.sqrt(2 * math.log(1 / (1 - CONFIDENCE)))
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured error with its two bounds.
+    """A measured error with its two bounds, all in the same unit.
 
     Attributes:
-        error: The measured error.
+        error: The measured error; NaN where nothing is known.
         at_least: Lower bound of the true error.
         at_most: Upper bound of the true error; infinite where nothing is known.
     """

@@ -60,16 +60,16 @@ def surely_below(measured: Array, sigma: float, folded: Array | float, failure: 
 
 
 def surely_above(measured: Array, sigma: float, folded: Array | float, failure: float, most: Array | float) -> Array:
-    """Return a lower bound of the true distance for each measured distance, which may be below 0.
+    """Return a lower bound of the true distance for each measured distance, in records, shape (k,); it may be below 0.
 
     It is `most` minus the upper bound of `most` minus the distance (`surely_below`).
 
     Args:
         measured: Measured distances, in records, shape (k,).
         sigma: Standard deviation of the noise of a distance, in records.
-        folded: Standard deviation of the further error due to the uncertain number of records.
+        folded: Standard deviation of the further error due to the uncertain number of records, in records.
         failure: Probability that a bound fails, at most.
-        most: The largest possible distance of a table: one for all or one per distance.
+        most: The largest possible distance of a table, in records: one for all or one per distance.
     """
     return np.asarray(most - surely_below(most - measured, sigma, folded, failure))
 

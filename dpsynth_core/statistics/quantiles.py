@@ -67,7 +67,7 @@ def absolute_sum(terms: int, confidence: float) -> float:
 def largest_positive_parts(
     cells: int, chosen: NDArray[np.float64], deviation: float, spread: float, confidence: float
 ) -> NDArray[np.float64]:
-    """Return bounds on the sum of the `chosen` largest of max(0, Z_1), ..., max(0, Z_n), each with this confidence.
+    """Return bounds on the sum of the `chosen` largest of max(0, Z_1), ..., max(0, Z_n), each with this confidence, shape (k,).
 
     The mean is at most m t + n E(Z - t)+ for every t >= 0, smallest at n deviation phi(t / deviation) with P(Z > t) = m / n. The sum is a
     sqrt(m)-Lipschitz function, so it exceeds its mean by spread sqrt(2 m ln(1 / alpha)) with probability alpha at most.
@@ -77,7 +77,7 @@ def largest_positive_parts(
         chosen: Numbers m of summed parts, shape (k,).
         deviation: Standard deviation of each Z.
         spread: Root of the largest eigenvalue of the covariance of Z.
-        confidence: Probability with which each bound holds.
+        confidence: Probability, below 1, with which each bound holds.
     """
     t = scipy.special.ndtri(1 - np.minimum(chosen / cells, 0.5))
     mean = cells * deviation * np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
@@ -86,11 +86,11 @@ def largest_positive_parts(
 
 @lru_cache(maxsize=4096)
 def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
-    """Return the smallest b with P(max(Z_1, ..., Z_count) + |G| <= b) >= confidence.
+    """Return the smallest b with P(max(Z_1, ..., Z_count) + |G| <= b) >= confidence, in the unit of `sigma`.
 
     Args:
-        sigma: Standard deviation of each Z.
-        folded: Standard deviation of G. Z and G are normal and independent.
+        sigma: Standard deviation of each Z, above 0.
+        folded: Standard deviation of G; 0 without G. Z and G are normal and independent.
         count: Number of Z.
         confidence: Probability with which the bound holds.
     """
@@ -110,7 +110,7 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 def half_normal_nodes(panels: int = PANELS) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return nodes x and weights w such that sum(w f(x)) is the mean of f(|X|) for standard normal X.
 
-    It is Gauss-Legendre quadrature on panels.
+    It is Gauss-Legendre quadrature on panels from 0 to 12. Both arrays have shape (8 panels,).
 
     Args:
         panels: Number of panels of eight nodes each.

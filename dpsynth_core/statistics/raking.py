@@ -29,15 +29,15 @@ _MET = 1e-9
 def raked(cells: Sequence[Codes], base: Floats, targets: Sequence[Floats], owners: Sequence[Integers | None] | None = None) -> Floats:
     """Return the weights, shape (rows,), with which weighted tables of the rows meet the targets.
 
-    A weight changes by a factor of `MOST_FACTOR` at most, relative to all others, so targets may be met only approximately.
-
-    Cells without weighted rows stay empty, and the other cells share their sum.
+    A weight changes by a factor of `MOST_FACTOR` (4) at most, relative to all others, so targets may be met only approximately.
+    Cells without weighted rows stay empty, and the other cells share their sum. The weights add up to the sum of the first
+    target. If all initial weights are 0, they are returned.
 
     Args:
         cells: For each table, the cell of each row, shape (rows,); or of each member, shape (members,), with its row in `owners`.
-        base: The initial weights, at least 0.
-        targets: For each table, the sum of weights in each cell. The tables of rows have equal sums.
-        owners: For each table, the row of each member, or None for tables of rows.
+        base: The initial weights, at least 0, shape (rows,).
+        targets: For each table, the sum of weights in each cell, shape (cells,). The tables of rows have equal sums.
+        owners: For each table, the row of each member, from 0, or None for tables of rows; None if all tables are of rows.
     """
     if not base.any():
         return base
@@ -113,12 +113,12 @@ def tilted(table: Floats, total: float) -> Floats:
 
 
 def nearest_table(noisy: Floats, total: float) -> Floats:
-    """Return the table with the sum `total` and no negative cells that is nearest in L2 norm.
+    """Return the table with the sum `total` and no negative cells that is nearest in L2 norm, shape (cells,).
 
     The algorithm is from Held, Wolfe and Crowder (1974).
 
     Args:
-        noisy: The cells.
+        noisy: The cells, shape (cells,), at least one.
         total: The sum, above 0.
     """
     falling = np.sort(noisy)[::-1]
@@ -130,11 +130,11 @@ def believed(rows: Floats, measured: Floats, sigma: float) -> Floats:
     """Return values between the rows' values and the measured values, by shrinkage (James and Stein 1961).
 
     The rows' values move towards the measured ones only as far as noise does not explain the
-    difference.
+    difference; if it explains all, they are returned.
 
     Args:
-        rows: The values of the rows.
-        measured: The measured values.
+        rows: The values of the rows, shape (k,).
+        measured: The measured values, shape (k,).
         sigma: Standard deviation of the noise of each measured value.
     """
     apart = measured - rows

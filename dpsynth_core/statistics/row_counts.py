@@ -25,12 +25,12 @@ _CHUNK = 2**12
 
 
 def row_counts(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-    """Return many marginals of synthetic rows as exact counts, the same as `rows.row_marginals`.
+    """Return many marginals of synthetic rows as exact counts by clique, int64, the same as `rows.row_marginals`.
 
     Args:
         domain: The domain.
-        codes: Codes of the rows, shape (rows, attributes of the domain).
-        cliques: The marginals.
+        codes: Codes of the rows, shape (rows, attributes of the domain); repetitions are counted.
+        cliques: The marginals, in domain order.
     """
     if isinstance(codes, Repeated) or not is_product_cheaper(domain, len(codes), cliques):
         return row_marginals(domain, codes, cliques)
@@ -43,7 +43,16 @@ def row_counts(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: C
 
 
 def is_product_cheaper(domain: Domain, rows: int, cliques: Collection[Clique]) -> bool:
-    """Return whether one product of matrices counts these marginals in less time than blocks of columns (`tally.Tally`) do."""
+    """Return whether one product of matrices counts these marginals in less time than blocks of columns (`tally.Tally`) do.
+
+    It is never so for fewer than 1,000 marginals, for more than 3,000 values of all columns together, or if a marginal
+    has no column or more than two.
+
+    Args:
+        domain: The domain.
+        rows: Number of rows.
+        cliques: The marginals.
+    """
     values = sum(domain.sizes(domain.names))
     few_columns = len(cliques) >= MANY and {1, 2}.issuperset(map(len, cliques))
     return few_columns and values <= MOST_VALUES and rows * values**2 <= _WORTH * len(cliques)

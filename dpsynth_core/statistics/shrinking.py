@@ -34,8 +34,8 @@ class Likely:
     """The posterior distributions of k errors.
 
     Attributes:
-        values: Possible values of each error, ascending, shape (k, nodes).
-        weights: Probability of each value, shape (k, nodes).
+        values: Possible values of each error, above 0, ascending, shape (k, nodes); in the unit of the measured errors.
+        weights: Probability of each value, adding up to 1 for each error, shape (k, nodes).
     """
 
     values: Array
@@ -54,11 +54,11 @@ class Likely:
 
 
 def likely(measured: Array, sigma: Array, cells: Array) -> Likely | None:
-    """Return the posterior distributions of measured errors, or None for fewer than `FEWEST`.
+    """Return the posterior distributions of measured errors, in their order; None for fewer than `FEWEST` (8) errors.
 
     Args:
         measured: Measured errors, shape (k,).
-        sigma: Standard deviation of the noise of each error, shape (k,).
+        sigma: Standard deviation of the noise of each error, in the same unit, shape (k,).
         cells: Number of cells of each table, shape (k,).
     """
     number = len(measured)

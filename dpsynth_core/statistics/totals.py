@@ -54,9 +54,9 @@ class Total:
 def known_total(measurements: Sequence[Measurement], public: float | None) -> Total | None:
     """Return the number of records: the public number if there is one, else an estimate from the measurements, else None.
 
-    The estimate is the minimum-variance combination of the totals of the noisy marginals, each of variance n_r deviation^2. Which marginals
-    a mechanism measures may depend on earlier noise, and the weights then do too: "normal with this deviation" is exact for planned
-    measurements and an approximation for the whole (a test measures the coverage).
+    The estimate is the minimum-variance combination of the totals of the noisy marginals, each of variance n_r deviation^2, and at least 1.
+    Which marginals a mechanism measures may depend on earlier noise, and the weights then do too: "normal with this deviation" is exact
+    for planned measurements and an approximation for the whole (a test measures the coverage).
 
     Args:
         measurements: The noisy marginals.
@@ -69,10 +69,10 @@ def known_total(measurements: Sequence[Measurement], public: float | None) -> To
 
 
 def measured_total(kernel: Kernel) -> Total:
-    """Return the number of records: exact if it is public, otherwise measured with noise.
+    """Return the number of records: exact if it is public, otherwise measured with noise, and at least 1.
 
-    The measurement costs at most a tenth of the kernel's remaining budget: its noise is scaled to
-    marginal_l2, which is at least the sensitivity of the total.
+    The measurement costs at most a tenth of the kernel's remaining budget (in rho): its noise is scaled to
+    marginal_l2, which is at least the sensitivity of the total. A public number costs nothing.
 
     Args:
         kernel: The kernel, which is charged.
