@@ -1,0 +1,12 @@
+"""Tables that are published again and again: a schedule of their budgets, and a report of what changed between two releases."""
+
+from dpsynth_core.foundation.extension import Extension
+
+_HERE = "dpsynth_core.extensions.repeated"
+
+EXTENSION = Extension(
+    summary="Schedules of budgets for tables that are published again, and reports of what changed between two releases.",
+    commands=(f"{_HERE}.schedule_command:add",),
+    views=(("budget", f"{_HERE}.schedule_view:budget"),),
+    names=(("schedule", f"{_HERE}.schedule_interface:schedule"), ("Schedule", f"{_HERE}.schedule:Schedule")),
+)
