@@ -163,7 +163,7 @@ class Place:
         help: Which addresses there are, for the help of commands.
         title: Label of the choice of such a table on the Data page, with its icon.
         removing: What is said about the place before a table is let go of.
-        unchecked: Why there is no check of the records.
+        unchecked: Why the records are not checked.
         read: Import path of a function that takes an address, opens nothing, raises InputError for an address that cannot be used, and
             returns an object with `identity` (a text that is equal for all spellings of the address) and `base_name` (its published part).
         table: Import path of a function that takes the data section and the names of the columns by which records are sorted, and returns
@@ -396,7 +396,7 @@ class Extension:
         jobs: Kinds of jobs of the background.
         bundles: Kinds of bundles that are not releases.
         names: Functions and classes for Python programs, as pairs of their name in `dpsynth_core` and their import path.
-        settings: Settings of specs. Files and sections of an extension with settings are for releases that state one of them.
+        settings: Settings of specs. Files and sections of an extension with settings are for releases that state such a setting.
         tables: Import path of a function that takes the spec's section `extensions` and the domain, and returns the tables that such a
             release measures before any others (`Workload.first`). "" if the extension asks for none.
         forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,

@@ -87,7 +87,11 @@ class Lines:
         return np.repeat(by_column, self.sizes, axis=0)
 
     def marked(self, codes: Codes) -> Singles:
-        """Return the one-hot encoding of rows, shape (rows, lines): 1 on the line of each of a row's values."""
+        """Return the one-hot encoding of rows, float32 of shape (rows, lines): 1 on the line of each of a row's values.
+
+        Args:
+            codes: The rows, codes from 0, shape (rows, columns).
+        """
         marks = np.zeros((len(codes), int(self.starts[-1])), dtype=np.float32)
         marks[np.arange(len(codes))[:, None], codes + self.starts[:-1]] = 1
         return marks
@@ -115,10 +119,11 @@ def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, tot
     """Estimate the probabilities of all pairs of values from noisy tables, by shrinking them.
 
     Args:
-        counts: Best known counts of each column, in people.
-        tables: Noisy counts of all pairs of columns, in the order of `combinations`.
+        counts: Best known counts of each column, in people, each of shape (values,).
+        tables: Noisy counts of all pairs of columns, in the order of `combinations`, each of shape (values of the
+            first, values of the second).
         sigma: Standard deviation of the noise of each cell of the tables, in people.
-        total: Number of people.
+        total: Number of people, above 0.
     """
     sizes = [column.size for column in counts]
     lines = Lines(tuple(sizes))
@@ -189,7 +194,13 @@ def _raked(lines: Lines, columns: Floats, beyond: Floats) -> Floats:
 
 
 def rows(known: Likely, n: int, rng: np.random.Generator) -> Codes:
-    """Return n synthetic rows that follow the model of all pairs, int32 codes of shape (n, columns)."""
+    """Return n synthetic rows that follow the model of all pairs, int32 codes from 0 of shape (n, columns).
+
+    Args:
+        known: The model.
+        n: Number of rows.
+        rng: Source of randomness; the same state gives the same rows.
+    """
     return refine(known.lines, _first(known, n, rng), known.pairs, rng)
 
 
@@ -213,7 +224,12 @@ def _first(known: Likely, n: int, rng: np.random.Generator) -> Codes:
 
 
 def counted(lines: Lines, codes: Codes) -> Singles:
-    """Return the number of rows with each pair of values, shape (lines, lines); 0 within columns."""
+    """Return the number of rows with each pair of values, float32 of shape (lines, lines); 0 within columns.
+
+    Args:
+        lines: The lines of the matrix.
+        codes: The rows, codes from 0, shape (rows, columns).
+    """
     counts = np.zeros(lines.between.shape, dtype=np.float32)
     for some in range(0, len(codes), BLOCK_ROWS):
         marks = lines.marked(codes[some : some + BLOCK_ROWS])

@@ -25,7 +25,7 @@ TERMS = 2**20
 
 
 class Arithmetic(Protocol):
-    """A representation of numbers of 0 or more in tables. Axes and shapes are those of NumPy.
+    """A representation of numbers of 0 or more in tables. Axes and shapes are as in NumPy.
 
     Attributes:
         one: The representation of the number 1.
@@ -43,7 +43,7 @@ class Arithmetic(Protocol):
         """Return the product cell by cell, broadcast, in `out` if that is given."""
 
     def levelled(self, table: Table, least: float = 0.0) -> Table:
-        """Return the table divided by its maximum.
+        """Return the table divided by its maximum, in the same representation.
 
         Raises:
             FloatingPointError: The maximum is 0 or not finite or, in numbers, below `least`.
@@ -66,7 +66,7 @@ class Numbers:
     one = 1.0
 
     def product(self, left: Table, right: Table) -> Table:
-        """See `Arithmetic.product`."""
+        """Return the product of stacks of matrices (b, l, k) and (b, k, r): shape (b, l, r) (`Arithmetic.product`)."""
         if left.shape[2] == 1:
             return left * right
         if left.shape[1] == 1 and right.shape[2] == 1:
@@ -74,23 +74,31 @@ class Numbers:
         return np.matmul(left, right)
 
     def sum(self, table: Table, axes: tuple[int, ...]) -> Table:
-        """See `Arithmetic.sum`."""
+        """Return the table summed over axes (`Arithmetic.sum`)."""
         return np.asarray(table.sum(axis=axes))
 
     def times(self, one: Table, other: Table, out: Table | None = None) -> Table:
-        """See `Arithmetic.times`."""
+        """Return the product cell by cell, in `out` if that is given (`Arithmetic.times`)."""
         return np.multiply(one, other, out=out)
 
     def levelled(self, table: Table, least: float = 0.0) -> Table:
-        """See `Arithmetic.levelled`."""
+        """Return the table divided by its maximum (`Arithmetic.levelled`).
+
+        Raises:
+            FloatingPointError: The maximum is 0, not finite or below `least`.
+        """
         return np.asarray(table / _checked(float(table.max()), least))
 
     def shares(self, table: Table, least: float = 0.0) -> Table:
-        """See `Arithmetic.shares`."""
+        """Return the table divided by its sum (`Arithmetic.shares`).
+
+        Raises:
+            FloatingPointError: The sum is 0, not finite or below `least`.
+        """
         return np.asarray(table / _checked(float(table.sum()), least))
 
     def shares_of_rows(self, table: Table) -> Table:
-        """See `Arithmetic.shares_of_rows`."""
+        """Return each row of a matrix divided by its sum, which must not be 0 (`Arithmetic.shares_of_rows`)."""
         return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
@@ -100,7 +108,10 @@ class Logarithms:
     one = 0.0
 
     def product(self, left: Table, right: Table) -> Table:
-        """See `Arithmetic.product`. At most `TERMS` terms are held at a time, or one term of each cell."""
+        """Return the logarithms of the product of stacks (b, l, k) and (b, k, r): shape (b, l, r) (`Arithmetic.product`).
+
+        At most `TERMS` terms are held at a time, or one term of each cell.
+        """
         if left.shape[2] == 1:
             return left + right
         step = max(1, TERMS // (left.shape[0] * left.shape[1] * right.shape[2]))
@@ -111,7 +122,7 @@ class Logarithms:
         return whole
 
     def sum(self, table: Table, axes: tuple[int, ...]) -> Table:
-        """See `Arithmetic.sum`."""
+        """Return the logarithms of the sums over axes; minus infinity for a sum of 0 (`Arithmetic.sum`)."""
         top = table.max(axis=axes, keepdims=True)
         top = np.where(top > -np.inf, top, 0.0)
         with np.errstate(divide="ignore"):
@@ -119,23 +130,31 @@ class Logarithms:
         return np.asarray(whole.squeeze(axes))
 
     def times(self, one: Table, other: Table, out: Table | None = None) -> Table:
-        """See `Arithmetic.times`."""
+        """Return the logarithms of the product cell by cell, in `out` if that is given (`Arithmetic.times`)."""
         return np.add(one, other, out=out)
 
     def levelled(self, table: Table, least: float = 0.0) -> Table:  # noqa: ARG002 (no logarithm is too small)
-        """See `Arithmetic.levelled`."""
+        """Return the logarithms minus their maximum (`Arithmetic.levelled`); `least` is ignored.
+
+        Raises:
+            FloatingPointError: The maximum is not finite: no cell is possible, or one is infinite.
+        """
         top = float(table.max())
         if not math.isfinite(top):
             raise FloatingPointError("potentials are too extreme: no cell is possible, or one is not finite")
         return np.asarray(table - top)
 
     def shares(self, table: Table, least: float = 0.0) -> Table:  # noqa: ARG002
-        """See `Arithmetic.shares`."""
+        """Return the numbers divided by their sum, as numbers (`Arithmetic.shares`); `least` is ignored.
+
+        Raises:
+            FloatingPointError: No cell is possible, or one is infinite.
+        """
         cells = np.exp(self.levelled(table))
         return np.asarray(cells / cells.sum())
 
     def shares_of_rows(self, table: Table) -> Table:
-        """See `Arithmetic.shares_of_rows`."""
+        """Return each row of a matrix divided by its sum, as numbers (`Arithmetic.shares_of_rows`)."""
         cells = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(cells / cells.sum(axis=1, keepdims=True))
 
@@ -144,7 +163,7 @@ NUMBERS, LOGARITHMS = Numbers(), Logarithms()
 
 
 def logarithms(tables: Sequence[Table]) -> list[Table]:
-    """Return the logarithms of tables of numbers of 0 or more."""
+    """Return the natural logarithms of tables of numbers of 0 or more, in order; 0 becomes minus infinity."""
     with np.errstate(divide="ignore"):
         return [np.log(table) for table in tables]
 

@@ -154,7 +154,13 @@ class Scaled:
     own: bool
 
     def multiply(self, large: Table, small: Table, arithmetic: Arithmetic) -> Table:
-        """Return large * small in the large table's order of axes, overwriting the large table if it is `own`."""
+        """Return large * small in the large table's order of axes, overwriting the large table if it is `own`.
+
+        Args:
+            large: The large table.
+            small: The small table.
+            arithmetic: What the tables hold.
+        """
         return arithmetic.times(large, expand(small, self.over, self.labels), large if self.own else None)
 
 
@@ -198,8 +204,14 @@ class Program:
     def contract(self, slots: Sequence[int], keep: frozenset[int]) -> int:
         """Append steps that multiply the tables in `slots` and sum out every label that is not in `keep`.
 
+        Nothing is computed yet. Each of the slots must not be used by another step.
+
+        Args:
+            slots: Slots of the tables, at least one.
+            keep: Labels that are not summed out.
+
         Returns:
-            The slot of the result, whose labels are in `labels`.
+            The slot of the result; `self.labels[slot]` are the labels of its axes, in an order that is found.
         """
         pending = list(slots)
         for chosen in _path(tuple(self.labels[s] for s in pending), keep, self.sizes, self._search):
@@ -273,7 +285,13 @@ class Program:
         return Forward(values, operands)
 
     def result(self, inputs: Sequence[Table], slot: int, arithmetic: Arithmetic = NUMBERS) -> Table:
-        """Run the program and return the table in one slot; intermediate tables are freed once used."""
+        """Run the program and return the table in one slot; intermediate tables are freed once used.
+
+        Args:
+            inputs: The input tables, which are not changed.
+            slot: The slot, which no other step may use.
+            arithmetic: What the tables hold.
+        """
         values: list[Table] = list(inputs)
         used = np.empty(0)
         for step in self.steps:

@@ -88,7 +88,7 @@ class Stopping:
 
 
 def estimate_total(measurements: Sequence[Measurement]) -> float:
-    """Return the minimum-variance estimate of the number of rows from noisy marginals; at least 1.
+    """Return the minimum-variance estimate of the number of rows from noisy marginals, with a fraction; at least 1.
 
     Raises:
         ValueError: There are no measurements.
@@ -100,7 +100,10 @@ def estimate_total(measurements: Sequence[Measurement]) -> float:
 
 
 def one_each(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """Return one measurement per clique: the minimum-variance mean of all measurements of that clique."""
+    """Return one measurement per clique: the minimum-variance mean of all measurements of that clique.
+
+    Cliques come in the order in which they first occur; [] for no measurements.
+    """
     groups: dict[Clique, list[Measurement]] = {}
     for m in measurements:
         groups.setdefault(m.clique, []).append(m)
@@ -116,15 +119,15 @@ def estimate(
     folding: Folding | None = None,
     known: Sequence[MarginalCounts] = (),
 ) -> GraphicalModel:
-    """Fit a graphical model by Private-PGM, then rake it to the published tables if there are any.
+    """Fit a graphical model by Private-PGM, then rake it to the published tables if there are any. Nothing is random.
 
     In the fit, a published table replaces measurements inside it and weighs as much as the most
     precise other counts. A measured value of a cell that the domain forbids is not used.
 
     Args:
         domain: The domain, with its structural zeros and published tables.
-        measurements: The noisy marginals.
-        total: Number of rows of the model.
+        measurements: The noisy marginals, in records; without any, the model is uniform.
+        total: Number of rows of the model, above 0; it need not be whole.
         warm_start: An earlier model of the same domain and folding, from whose potentials the fit
             starts.
         stopping: The conditions that end the fit.
@@ -221,11 +224,14 @@ def _with_published(domain: Domain, counts: Mapping[Clique, MarginalCounts], tot
 
 
 def unreachable(domain: Domain) -> float:
-    """Return how far the raked model stays from the published tables of a domain, as a share of the people.
+    """Return how far the raked model stays from the published tables of a domain, as a share of the people, from 0 to 1.
 
     It is the total variation distance between a published table and the model raked to all
-    published tables, the largest over the tables. It is above 0 where published tables contradict
-    each other, or the rules about impossible combinations.
+    published tables, the largest over the tables; 0 without published tables. It is above 0 where published tables
+    contradict each other, or the rules about impossible combinations. A model is fitted for it.
+
+    Raises:
+        FloatingPointError: The model is too extreme to be computed.
     """
     model = estimate(domain, [], 1.0)
     return max((float(np.abs(model.marginal(one.columns) - one.shares).sum()) / 2 for one in domain.published), default=0.0)

@@ -52,11 +52,11 @@ class Move:
 def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes: int, rng: np.random.Generator) -> Codes:
     """Return a copy of rows whose marginals are closer to consistent noisy tables (PrivSyn's GUM).
 
-    If no row lies in a structural zero before, no row does afterwards.
+    If no row lies in a structural zero before, no row does afterwards. The number of rows stays.
 
     Args:
         domain: The domain.
-        codes: The rows, shape (rows, attributes).
+        codes: The rows, shape (rows, attributes), at least one row.
         tables: Wanted counts by clique, 0 or more; each is scaled to the number of rows.
         passes: Number of passes over all tables; in each, the table with the largest error comes
             first.
@@ -169,8 +169,8 @@ def consistent(domain: Domain, measurements: Sequence[Measurement], total: float
 
     Args:
         domain: The domain.
-        measurements: The noisy tables; several of one clique are averaged.
-        total: Number of rows.
+        measurements: The noisy tables, in records; several of one clique are averaged.
+        total: Number of rows, above 0.
     """
     tables, precisions = _combined(measurements)
     overlaps = shared_columns(tuple(tables))
@@ -196,7 +196,7 @@ def _combined(measurements: Sequence[Measurement]) -> tuple[dict[Clique, Float],
 
 
 def shared_columns(cliques: Collection[Clique]) -> list[Clique]:
-    """Return the nonempty intersections of any two cliques, without repetitions, smaller ones first."""
+    """Return the nonempty intersections of any two cliques, without repetitions, smaller ones first; [] without any."""
     overlaps = {tuple(name for name in a if name in b) for a, b in combinations(cliques, 2)} - {()}
     return sorted(overlaps, key=lambda shared: (len(shared), shared))
 
@@ -224,10 +224,12 @@ def agree(tables: dict[Clique, Float], precisions: dict[Clique, float], shared: 
 def without_negatives(table: Float, impossible: NDArray[np.bool_] | None, total: float) -> Float:
     """Return the nearest table without negative cells: max(cell - t, 0) with the t that gives the sum `total`.
 
+    The table has the same shape and is not changed itself.
+
     Args:
-        table: The table.
+        table: The table; at least one cell is possible.
         impossible: True in the cells that become 0; None for no such cells.
-        total: The sum of the result.
+        total: The sum of the result, above 0.
     """
     possible = np.ones(table.shape, dtype=bool) if impossible is None else ~impossible
     cells = table[possible]

@@ -117,16 +117,23 @@ def _by_place(order: Sequence[int], clusters: Sequence[int], sizes: Sequence[int
 
 
 def within(masks: Booleans, others: Booleans) -> Booleans:
-    """Return, for each row of `masks`, whether it is a subset of some row of `others`.
+    """Return, for each row of `masks`, whether it is a subset of some row of `others`, shape (masks,).
 
-    Both are sets of attributes as Booleans, shape (sets, attributes).
+    Args:
+        masks: Sets of attributes as Booleans, shape (masks, attributes).
+        others: Other sets, shape (others, attributes).
     """
     missing = masks.astype(np.float32) @ (~others).T.astype(np.float32)
     return np.asarray((missing == 0).any(axis=1))
 
 
 def members(masks: Sequence[int], count: int) -> Booleans:
-    """Return bit masks as Booleans, shape (masks, count): True for the attributes that a mask contains."""
+    """Return bit masks as Booleans, shape (masks, count): True for the attributes that a mask contains.
+
+    Args:
+        masks: Sets of attributes as integers, whose bit i stands for attribute i; at least one.
+        count: Number of attributes.
+    """
     width = (count + 7) // 8
     packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
     return np.unpackbits(packed.reshape(len(masks), width), axis=1, count=count, bitorder="little").astype(bool)

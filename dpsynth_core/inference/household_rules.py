@@ -134,12 +134,15 @@ class Rules:
                 yield 0, len(box) - 1, list(zip(zip(whose, own, strict=True), box, strict=True))
 
     def targets(self) -> list[Target]:
-        """Return targets by which refinement moves no member into an impossible cell: 0 with a very large weight."""
+        """Return targets by which refinement moves no member into an impossible cell: 0 with a very large weight.
+
+        There is one for each table of impossible cells that has a column of a member; [] without such tables.
+        """
         ruled = [rule for rule in self.tables if rule.member]
         return [Target(r.household, r.member, r.other, np.zeros(r.impossible.shape), np.where(r.impossible, NEVER, 0.0)) for r in ruled]
 
     def limits(self, sizes: Ints) -> list[Limit]:
-        """Return the limits on how many members of each household may have certain values.
+        """Return the limits on how many members of each household may have certain values, one for each rule; [] without rules.
 
         Args:
             sizes: Number of members of each household, shape (n,).
@@ -149,12 +152,12 @@ class Rules:
         return [Limit(place, np.isin(np.arange(size), number.codes), *number.bounds(sizes)) for number, place, size in each]
 
     def broken(self, households: Ints, sizes: Ints, members: Ints) -> Ints:
-        """Return the number of violations of rules in each household, shape (n,).
+        """Return the number of violations of rules in each household, shape (n,); 0 for a household that keeps them.
 
         Args:
             households: Codes, shape (n, columns).
             sizes: Numbers of members, shape (n,).
-            members: Codes, shape (n, most, columns).
+            members: Codes, shape (n, most, columns); those beyond a household's size are ignored.
         """
         houses, wrong = np.column_stack([households, sizes]), np.zeros(len(sizes), dtype=np.int64)
         for rule in self.tables:

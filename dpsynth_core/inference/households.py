@@ -37,7 +37,7 @@ class Model(Protocol):
     """A model of records of a link's domain."""
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the model's marginal over `clique`, as estimated counts with one axis per attribute."""
+        """Return the model's marginal over `clique`, as estimated counts of records with one axis per attribute."""
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
         """Return codes of n synthetic rows, shape (n, attributes).
@@ -68,12 +68,13 @@ def kinds(link: Link) -> dict[Clique, str]:
 
 
 def classes(link: Link, starts: Sequence[int] = CLASSES) -> Groups:
-    """Return classes of household sizes, as groups of the column of sizes.
+    """Return classes of household sizes, as groups of the column of sizes; classes are numbered from 0.
 
     Args:
         link: The link, whose households have 0 to link.most members.
         starts: Sizes at which a new class begins. Sizes below the first, 0 included, are the first
-            class; by default the classes are 0 or 1, 2, and 3 or more members.
+            class; by default the classes are 0 or 1, 2, and 3 or more members. A start above link.most
+            makes no class.
     """
     return Groups(f"{NUMBER} (classes)", NUMBER, tuple(sum(size >= start for start in starts) for size in range(link.most + 1)))
 
@@ -94,7 +95,7 @@ class LinkedCodes:
     members: Ints
 
     def reordered(self, order: Ints) -> LinkedCodes:
-        """Return the households with the indices `order`, in that order, each with its members."""
+        """Return the households with the indices `order` (from 0), in that order, each with its members."""
         return LinkedCodes(self.households[order], self.sizes[order], self.members[order])
 
     def listed(self) -> tuple[Ints, Ints]:
@@ -109,7 +110,7 @@ class LinkedCodes:
 
 
 def draw(one: Model, two: Model, alike: Mapping[str, Model], link: Link, n: int, rng: np.random.Generator) -> LinkedCodes:
-    """Draw n synthetic households with their members.
+    """Draw n synthetic households with their members, at random; the same state of `rng` gives the same ones.
 
     Args:
         one: Model of a household and one of its members.

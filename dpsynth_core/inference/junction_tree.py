@@ -25,7 +25,7 @@ MORE_EDGES = 1.1
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Yield the indices of the set bits of a mask, ascending: the attributes of a set."""
+    """Yield the indices of the set bits of a mask, from 0 and ascending: the attributes of a set; nothing for 0."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -33,7 +33,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def mask_of(attributes: Iterable[int]) -> int:
-    """Return the bit mask of a collection of attribute indices."""
+    """Return the bit mask of a collection of attribute indices: bit i stands for attribute i; 0 for no attributes."""
     return reduce(lambda m, a: m | (1 << a), attributes, 0)
 
 
@@ -65,7 +65,7 @@ class Elimination:
 
 
 def cells_of(mask: int, sizes: Sequence[int]) -> int:
-    """Return the number of cells of the table over a set of attributes.
+    """Return the number of cells of the table over a set of attributes; 1 for the empty set.
 
     Args:
         mask: The set of attributes.
@@ -143,7 +143,10 @@ def _take_out(graph: list[int], a: int) -> int:
 
 
 def maximal(masks: Iterable[int]) -> list[int]:
-    """Return the distinct masks that are contained in no other one, those with most attributes first."""
+    """Return the distinct masks that are contained in no other one, those with most attributes first.
+
+    Masks with equally many attributes are ascending.
+    """
     kept: list[int] = []
     having = defaultdict[int, list[int]](list, {-1: kept})  # by attribute; the empty mask has none
     for mask in sorted(set(masks), key=lambda m: (-m.bit_count(), m)):
@@ -182,7 +185,11 @@ class JunctionTree:
         return self.nodes[node] & self.nodes[self.parent[node]] if self.parent[node] >= 0 else 0
 
     def cells(self, sizes: Sequence[int]) -> int:
-        """Return the total number of cells of the nodes: JT-SIZE (AIM paper, section 4) in units of 8 bytes."""
+        """Return the total number of cells of the nodes: JT-SIZE (AIM paper, section 4) in units of 8 bytes.
+
+        Args:
+            sizes: Number of values of each attribute.
+        """
         return sum(cells_of(node, sizes) for node in self.nodes)
 
 
@@ -248,6 +255,9 @@ class SizeOracle:
     """Sizes (JT-SIZE, in cells) of models that have the measured cliques and one candidate more.
 
     It is made for many candidates and rounds: eliminations are cached by graph.
+
+    Args:
+        sizes: Number of values of each attribute.
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
@@ -260,7 +270,11 @@ class SizeOracle:
         self._latest: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0,) * len(sizes))
 
     def cells(self, cliques: Iterable[int]) -> int:
-        """Return the total number of cells of a junction tree over the cliques, which are masks of attributes."""
+        """Return the total number of cells of a junction tree over the cliques, which are masks of attributes.
+
+        With more than `ATTRIBUTES_TRIED` (32) attributes, the elimination order of an earlier call may be used again, so that
+        the number is then an upper bound of what a new order gives.
+        """
         return self._solve(tuple(adjacency(cliques, len(self._sizes)))).cells
 
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:

@@ -100,7 +100,7 @@ class Queries:
         self._lay_out()
 
     def marginal(self, labels: Labels) -> Table:
-        """Return the probabilities over the attributes `labels` (ascending indices), one axis each."""
+        """Return the probabilities over the attributes `labels` (ascending indices from 0), one axis each; they sum to 1."""
         return self._table(mask_of(labels))
 
     def work(self, labels: Labels) -> float:

@@ -48,7 +48,11 @@ UNLIKELY = 1e-6
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
-    """Return the indices of a clique's attributes in the domain, ascending as a clique is."""
+    """Return the indices of a clique's attributes in the domain, from 0, ascending as a clique is.
+
+    Raises:
+        InputError: A name is not in the domain.
+    """
     return tuple(map(domain.position, clique))
 
 
@@ -118,8 +122,11 @@ class GraphicalModel:
     def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
         """Return the model's marginals over many sets of attributes, as estimated counts of rows.
 
-        From `MANY_PAIRS` pairs on, the pairs are computed in one sweep (`pairs`), which is much
+        From `MANY_PAIRS` (200) pairs on, the pairs are computed in one sweep (`pairs`), which is much
         faster.
+
+        Args:
+            cliques: The sets of attributes, each in domain order.
 
         Returns:
             The counts by clique, shape domain.sizes(clique); counts of pairs from the sweep are
@@ -153,17 +160,17 @@ class GraphicalModel:
         return self._queries.marginal(labels_of(self.domain, clique))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n synthetic rows, shape (n, attributes).
+        """Return codes of n synthetic rows, shape (n, attributes), in the narrowest integer type.
 
         Rows are drawn along the tree by randomised rounding. Then single values are changed to
         bring the rows' marginals closer to the model's own, and folded cells are replaced by cells
-        of the domain.
+        of the domain. Rows match the domain's published tables up to rounding, where rules allow it.
 
         Args:
             n: Number of rows.
             marginals: The marginals that rows are refined towards, with their weights c_r (see
                 `refinement`).
-            rng: Source of randomness.
+            rng: Source of randomness; the same state gives the same rows.
         """
         return self.rows_of(self.domain, n, marginals, rng)
 
@@ -287,7 +294,7 @@ def _smallest(domain: Domain, marginals: Mapping[Clique, float]) -> dict[Clique,
 
 
 def uniform(domain: Domain, total: float) -> GraphicalModel:
-    """Return a model of `total` rows in which every record is equally likely, structural zeros aside."""
+    """Return a model of `total` rows in which every record is equally likely, except that structural zeros are impossible."""
     sizes = domain.sizes(domain.names)
     return from_cliques(domain, (), total, Contractor(sizes))
 

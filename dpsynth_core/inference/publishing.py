@@ -93,7 +93,12 @@ def _rounded(shares: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[
 
 
 def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
-    """Return whether each row lies in a structural zero, shape (rows,); `codes` has shape (rows, attributes)."""
+    """Return whether each row lies in a structural zero, a mask of shape (rows,).
+
+    Args:
+        domain: The domain.
+        codes: The rows, shape (rows, attributes).
+    """
     wrong = np.zeros(len(codes), dtype=bool)
     for clique, zeros in domain.zeros.items():
         wrong |= zeros[tuple(codes[:, a] for a in map(domain.position, clique))]
@@ -103,7 +108,8 @@ def impossible_rows(domain: Domain, codes: Codes) -> NDArray[np.bool_]:
 def most_off(domain: Domain, rows: int) -> list[float]:
     """Return, for each published table, an upper bound on the error of a cell after `matched_to_published`, in rows.
 
-    The bound is 1, for rounding, where the table shares no column with an earlier one. Otherwise it
+    The tables are in the domain's order; [] without any. The bound is 1, for rounding, where the table shares no column
+    with an earlier one (those with more columns come first). Otherwise it
     adds the bound of an earlier table with all shared columns, and the difference of the two
     tables. It is infinite if the shared columns lie in several tables, or if the domain has
     impossible combinations: then a cell is only as close as the model is.
@@ -125,9 +131,13 @@ def most_off(domain: Domain, rows: int) -> list[float]:
 
 
 def rows_off(domain: Domain, codes: Codes) -> list[float]:
-    """Return, for each published table, the largest error of a cell in the rows, as a number of rows.
+    """Return, for each published table in the domain's order, the largest error of a cell in the rows, as a number of rows.
 
-    An error below 1 is rounding alone.
+    An error below 1 is rounding alone. The result is [] without published tables.
+
+    Args:
+        domain: The domain with its published tables.
+        codes: The rows, shape (rows, attributes).
     """
     tables = ((of_codes(domain, codes, one.columns), len(codes) * one.shares) for one in domain.published)
     return [round(float(np.abs(counts - wanted).max()), 6) for counts, wanted in tables]

@@ -56,9 +56,10 @@ class ColumnFolding:
     """The folding of one column.
 
     Attributes:
-        place: For each cell of the column, the index of its cell in the model, or -1 if the model
-            has none.
-        share: For each cell of the column, its share of the model's cell; 0 if the model has none.
+        place: For each cell of the column, the index of its cell in the model, from 0, or -1 if the model
+            has none; shape (cells,).
+        share: For each cell of the column, its share of the model's cell, from 0 to 1; 0 if the model has none. Shape
+            (cells,).
     """
 
     place: NDArray[np.intp]
@@ -148,14 +149,20 @@ class Folding:
         return cls(domain, {name: folding for name, folding in columns.items() if folding is not None})
 
     def summed(self, clique: Clique, table: Float) -> Float:
-        """Return a table over `clique` with the domain's cells summed to the model's."""
+        """Return a table over `clique` with the domain's cells summed to the model's.
+
+        If no column of the clique is folded, it is the table itself. Cells for which the model has none are left out.
+        """
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].summed(table, axis)
         return table
 
     def unfolded(self, clique: Clique, table: Float) -> Float:
-        """Return a table over `clique` with the model's cells divided among the domain's by their shares."""
+        """Return a table over `clique` with the model's cells divided among the domain's by their shares.
+
+        If no column of the clique is folded, it is the table itself. Cells for which the model has none are 0.
+        """
         for axis, name in enumerate(clique):
             if name in self.columns:
                 table = self.columns[name].unfolded(table, axis)

@@ -124,9 +124,10 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.integer]:
-    """Return a copy of rows whose marginals are at least as close to their targets, by the loss above.
+    """Return a copy of rows whose marginals are at least as close to their targets, by the loss that this file defines.
 
-    A cell whose target is zero in some marginal is never entered.
+    The loss is a weighted sum of Huber's losses of (rows minus wanted rows) over all cells. A cell whose target is zero
+    in some marginal is never entered. Without rows or targets the copy is equal to the rows.
 
     Args:
         codes: The rows, shape (rows, attributes).
@@ -272,7 +273,13 @@ def one_more(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Pri
 
 
 def one_less(surplus: Prices, weight: Prices | np.float32, slope: Prices) -> Prices:
-    """Return the change of a cell's loss, weight * h(surplus), when one row leaves; arguments as in `one_more`."""
+    """Return the change of a cell's loss, weight * h(surplus), when one row leaves the cell.
+
+    Args:
+        surplus: Rows minus target in each cell.
+        weight: Weight c_r of the marginal.
+        slope: Slope parameter of Huber's loss h (`sloped`).
+    """
     return weight * np.clip(slope * (1 - 2 * surplus), -1, 1)
 
 
@@ -329,7 +336,7 @@ def _entering(lines: Cells, axis: _Axis, tables: _Tables) -> NDArray[np.float32]
 
 
 def earlier(cells: Cells) -> NDArray[np.float32]:
-    """Return, for each entry, how many earlier entries along the last axis are equal to it."""
+    """Return, for each entry, how many earlier entries along the last axis are equal to it, float32 of the same shape."""
     bits, beyond = cells.shape[-1].bit_length(), cells - cells[..., :1]
     most = max(int(np.abs(beyond).max(initial=0)), cells.shape[-1])
     number = np.int64 if most >> (31 - bits) else np.int32  # small numbers are sorted faster

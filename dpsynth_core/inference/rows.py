@@ -166,12 +166,12 @@ def _products(
 
 
 def share_out(conditional: NDArray[np.float64], members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return a value for each row, in each group as often as expected, rounded down or up at random.
+    """Return a value for each row, in each group as often as expected, rounded down or up at random; int32 of shape (rows,).
 
     Args:
         conditional: Probabilities of the values by group, shape (groups, values); each row sums to
             one.
-        members: Index of each row's group, shape (rows,).
+        members: Index of each row's group, from 0, shape (rows,).
         rng: Source of randomness, which also shuffles values within each group.
     """
     counts = np.bincount(members, minlength=len(conditional))

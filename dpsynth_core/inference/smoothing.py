@@ -79,9 +79,9 @@ class Columns:
     known: tuple[MarginalCounts, ...] = ()
 
     def instead(self, measurements: Sequence[Measurement]) -> list[Measurement]:
-        """Return the measurements, with smoothed counts in place of each measurement of a smoothed column.
+        """Return the measurements, in order, with smoothed counts in place of each measurement of a smoothed column.
 
-        The deviation of a replaced measurement is the root mean square of its cells' deviations,
+        The deviation of a replaced measurement is the root mean square of its cells' deviations, in records,
         for callers that know one deviation per table.
         """
         believed = {c.clique: Measurement(c.clique, c.values, math.sqrt(float(c.variances.mean()))) for c in self.believed}
@@ -93,7 +93,7 @@ MEASURED = Columns()
 
 
 def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: Sequence[MarginalCounts] = ()) -> Columns:
-    """Return `MEASURED`, which stands for no smoothing; arguments as in `smooth_columns`."""
+    """Return `MEASURED`, which stands for no smoothing, for any arguments of `smooth_columns`."""
     return MEASURED
 
 
@@ -132,6 +132,8 @@ def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: S
 
 def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) -> tuple[Floats, Floats]:
     """Return the posterior means and standard deviations of the counts behind noisy counts of one column.
+
+    Both are in records and have shape (cells,).
 
     Args:
         values: Noisy counts, three at least, none beyond `LARGEST` deviations, shape (cells,).

@@ -107,9 +107,10 @@ class Structure:
         self._without_clique = sorted(set(range(1, len(self.tree.nodes))) - {*self.node_of})
 
     def containing(self, labels: Labels) -> int:
-        """Return the index of the clique with the fewest cells among those that contain all labels.
+        """Return the index, from 0, of the clique with the fewest cells among those that contain all labels.
 
-        `labels` must not be empty, and some clique must contain them.
+        Args:
+            labels: Indices of attributes, at least one; some clique must contain them all.
         """
         wanted = mask_of(labels)
         holders = (i for i in self._having[labels[0]] if wanted & self._masks[i] == wanted)
@@ -126,7 +127,7 @@ class Structure:
 
     @functools.cached_property
     def ties(self) -> tuple[Tie, ...]:
-        """The attributes whose values follow, by a structural zero, from another attribute's, with one tie each.
+        """The attributes whose values follow, by a structural zero, from another attribute's, with one tie each; () without any.
 
         If two attributes determine a third, only the first counts: leaving the third out for both
         would lose the fact that the two must agree.

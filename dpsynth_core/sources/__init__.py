@@ -1,1 +1,1 @@
-"""Sources of private records: files, tables in memory and those of extensions."""
+"""Sources of private records: files, tables in memory and tables at places of extensions."""

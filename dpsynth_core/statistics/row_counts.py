@@ -1,6 +1,6 @@
 """Counts of many marginals of synthetic rows: single columns and pairs from one product of matrices where that is cheaper.
 
-A table of 300 columns has 44,850 pairs. With the rows one-hot encoded in a matrix X, the product X^T X holds the counts of all of them.
+A table of 300 columns has 44,850 pairs. With the rows one-hot encoded in a matrix X, the product X^T X holds the counts of all pairs.
 """
 
 from __future__ import annotations

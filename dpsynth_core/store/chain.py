@@ -154,7 +154,7 @@ def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[E
 
     Args:
         chain: The entries.
-        last: Number and hash of the entry before the first of them.
+        last: Number and hash of the entry before the first one.
         standing: Reservations of earlier runs that may be touched or given back. A second
             entry of the same kind is found for these runs and for runs of `chain`, and for no others.
     """
