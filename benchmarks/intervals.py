@@ -7,7 +7,9 @@ divided by 1.96 ordinary standard errors of the table itself.
     python -m benchmarks intervals
     python -m benchmarks intervals --runs 200 --mechanisms aim mst independent --people 5000 50000
     python -m benchmarks intervals --tables first --mechanisms aim --runs 20
-    python -m benchmarks intervals --populations shops --runs 50
+    python -m benchmarks intervals --populations shops --runs 50 --sets 0
+
+`sets`: sets of rows of each release, whose results are combined around their mean, as R and Stata do; 0 for none.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from scipy.stats import t as student
 from benchmarks import record
 from benchmarks.table import released, spec
 from dpsynth_core.extensions.intervals import widths
-from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST
+from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST, QUANTILE, variance
 from dpsynth_core.extensions.intervals.estimates import Estimated, Prepared, prepared
 from dpsynth_core.extensions.intervals.explained import explained
 from dpsynth_core.extensions.intervals.formulas import read
 from dpsynth_core.extensions.intervals.named import SETTING
+from dpsynth_core.extensions.intervals.noise import Informed, noise_in
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE, combined
 from dpsynth_core.extensions.intervals.sets import Sets
 from dpsynth_core.foundation.errors import InputError
@@ -150,7 +153,7 @@ def _workload(kind: str, asked: tuple[Prepared, ...]) -> dict[str, Any]:
     return {"kind": "marginals", "marginals": [{"attributes": list(pair), "weight": 1.0} for pair in sorted(pairs)]}
 
 
-REFUSED: dict[str, Any] = {"r2": -1.0, "holds": [False] * 2, "naive": [False] * 2, "plain": False, "width": [0.0] * 2, "off": 0.0}
+REFUSED: dict[str, Any] = {"r2": -1.0, "holds": [False] * 2, "naive": [False] * 2, "width": [0.0] * 2, "off": 0.0}
 
 
 def measure(point: record.Point) -> record.Point:
@@ -165,36 +168,43 @@ def measure(point: record.Point) -> record.Point:
     began = time.perf_counter()
     made = released(plan, CodesSource(domain, codes))
     ran = time.perf_counter()
-    sets = Sets.of(made)
+    informed = Informed.of(made)
+    sets = Sets.of(made) if point["sets"] else None
     model = time.perf_counter()
-    drawn = [one.codes for one in (*sets.first(point["sets"]), sets.to_the_end)][:-1]
-    done = time.perf_counter()
+    drawn = [one.codes for one in sets.first(point["sets"])] if sets else []
+    done, analysing = time.perf_counter(), 0.0
     results = []
     for analysis, truth in zip(asked, truths, strict=True):
         exact = analysis.estimate(codes, influence=True)
         try:
-            own = analysis.estimate(sets.fitted.released.codes, influence=True)
-            values = np.array([analysis.estimate(one).values for one in drawn])
+            values = [analysis.estimate(one).values for one in drawn]
+            started = time.perf_counter()
+            own = analysis.estimate(informed.codes, influence=True)
         except InputError:  # the noise is as large as a group: the analysis is refused
             results += [{"name": name, **REFUSED} for name in analysis.names]
             continue
-        held = explained(own.influence, domain, sets.fitted.released.codes, sets.tables, analysis.columns)
-        drift = analysis.estimate(sets.to_the_end.codes).values - own.values
-        of = {who: combined(own.values, values, own.variances, who, 1 - held.r2, drift) for who in (TABLE, POPULATION)}
-        plain = combined(values.mean(axis=0), values, own.variances, TABLE)
+        held = explained(own.influence, domain, informed.codes, informed.tables, analysis.columns)
+        noise = noise_in(own.influence, analysis.columns, informed)
+        half = {who: QUANTILE * np.sqrt(variance(noise, own.variances, held.r2, who)) for who in (TABLE, POPULATION)}
+        analysing += time.perf_counter() - started
+        of_sets = {who: combined(np.mean(values, axis=0), np.array(values), own.variances, who) for who in half} if values else {}
         usual = 1.96 * np.sqrt(exact.variances)
         for k, name in enumerate(analysis.names):
             true = {TABLE: exact.values[k], POPULATION: truth.values[k]}
-            results.append({
+            one = {
                 "name": name,
                 "r2": round(float(held.r2[k]), 4),
-                "holds": [bool(of[who].low[k] <= true[who] <= of[who].high[k]) for who in true],
+                "holds": [bool(abs(own.values[k] - true[who]) <= half[who][k]) for who in true],
                 "naive": [bool(abs(own.values[k] - true[who]) <= 1.96 * np.sqrt(own.variances[k])) for who in true],
-                "plain": bool(plain.low[k] <= true[TABLE] <= plain.high[k]),
-                "width": [round(float((of[who].high[k] - of[who].low[k]) / 2 / usual[k]), 3) for who in true],
-                "off": round(float(abs(own.values[k] - exact.values[k]) / max(of[TABLE].noise[k], 1e-300)), 2),
-            })
-    seconds = {"run": round(ran - began, 2), "model": round(model - ran, 2), "drawing": round(done - model, 2)}
+                "width": [round(float(half[who][k] / usual[k]), 3) for who in true],
+                "off": round(float(abs(own.values[k] - exact.values[k]) / max(noise.errors[k], 1e-300)), 2),
+            }
+            if of_sets:
+                one["plain"] = [bool(of_sets[who].low[k] <= true[who] <= of_sets[who].high[k]) for who in true]
+                one["wide"] = [round(float((of_sets[who].high[k] - of_sets[who].low[k]) / 2 / usual[k]), 3) for who in true]
+            results.append(one)
+    seconds = {"run": ran - began, "analyses": analysing, "model": model - ran, "drawing": done - model}
+    seconds = {name: round(one, 2) for name, one in seconds.items()}
     return {"results": results, "seconds": seconds}
 
 
@@ -212,8 +222,8 @@ def lines(kept: Mapping[str, Any]) -> Iterator[str]:
     """The table of settings, and all of them by R2."""
     settings = list(dict.fromkeys(tuple(run[key] for key in KEYS) for run in kept["runs"]))
     rows = [[*setting, *_figures([run for run in kept["runs"] if tuple(run[key] for key in KEYS) == setting])] for setting in settings]
-    titles = ("releases", "pass, %", "intervals", "table, %", "population, %", "plain Rubin, table, %", "naive: table, population, %",
-              "width: table, population", "off by more than 3, %", "seconds: run, model, sets")
+    titles = ("releases", "pass, %", "intervals", "table, %", "population, %", "width: table, population", "off by more than 3, %",
+              "mean of sets: table, population, %", "its width", "naive: table, population, %", "seconds: run, analyses, model, sets")
     yield from record.table([*KEYS, *titles], rows)
     yield ""
     pooled = list(dict.fromkeys(setting[1:] for setting in settings))
@@ -261,17 +271,18 @@ def _figures(runs: list[dict[str, Any]]) -> list[object]:
     every = [one for run in runs for one in run["results"]]
     some = [one for one in every if one["r2"] >= HOLDS]
     pair: Callable[[str], str] = lambda key: ", ".join(_percent([one[key][k] for one in some]) for k in (0, 1))  # noqa: E731
-    widths = ", ".join(f"{np.median([one['width'][k] for one in some]):.2f}" for k in (0, 1)) if some else "-"
-    seconds = ", ".join(f"{np.median([run['seconds'][key] for run in runs]):.1f}" for key in ("run", "model", "drawing"))
-    holds = [_held(runs, k) for k in (0, 1)]
+    wide: Callable[[str], str] = lambda key: ", ".join(f"{np.median([one[key][k] for one in some]):.2f}" for k in (0, 1)) if some else "-"  # noqa: E731
+    seconds = ", ".join(f"{np.median([run['seconds'][key] for run in runs]):.1f}" for key in ("run", "analyses", "model", "drawing"))
     off = _percent([one["off"] > 3 for one in some])
-    return [len(runs), _percent([one["r2"] >= HOLDS for one in every]), len(some), *holds, _percent([one["plain"] for one in some]),
-            pair("naive"), widths, off, seconds]
+    with_sets = bool(some) and all("plain" in one for one in some)
+    of_sets = [", ".join(_held(runs, k, "plain") for k in (0, 1)), wide("wide")] if with_sets else ["-", "-"]
+    return [len(runs), _percent([one["r2"] >= HOLDS for one in every]), len(some), *(_held(runs, k) for k in (0, 1)), wide("width"), off,
+            *of_sets, pair("naive"), seconds]
 
 
-def _held(runs: list[dict[str, Any]], k: int) -> str:
+def _held(runs: list[dict[str, Any]], k: int, key: str = "holds") -> str:
     """The share of intervals that held, ± half its own 95 % interval. Releases are independent, results within one are not."""
-    counts = [[bool(one["holds"][k]) for one in run["results"] if one["r2"] >= HOLDS] for run in runs]
+    counts = [[bool(one[key][k]) for one in run["results"] if one["r2"] >= HOLDS] for run in runs]
     held, of = (np.array([part(one) for one in counts], dtype=np.float64) for part in (sum, len))
     if len(runs) < 2 or of.sum() == 0:
         return _percent([one for run in counts for one in run])

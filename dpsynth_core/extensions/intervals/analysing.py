@@ -7,20 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from dpsynth_core.extensions.intervals import formulas, variables
 from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
 from dpsynth_core.extensions.intervals.explained import MOST_ROWS, explained
-from dpsynth_core.extensions.intervals.pooling import POPULATION, check_of, combined
-from dpsynth_core.extensions.intervals.sets import Sets
+from dpsynth_core.extensions.intervals.noise import Informed, Noise, noise_in
+from dpsynth_core.extensions.intervals.pooling import LEVEL, POPULATION, check_of
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 HOLDS, LEAST = 0.99, 0.5
-"""R2 from which 91 % of intervals held in trials (`benchmarks/intervals.py`), and below which so few hold that there is none."""
-Codes = NDArray[np.integer]
+"""R2 from which intervals hold as often as they say (`benchmarks/intervals.py`), and below which so few hold that there is none."""
+QUANTILE = float(scipy.stats.norm.ppf(0.5 + LEVEL / 2))
+"""Of the normal distribution: the variance of the noise is known, and not estimated."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Result:
         value: The estimate in the released rows.
         low, high: Ends of the 95 % interval; None for a refused result.
         error: The standard error that belongs to the interval; None for a refused result.
-        noise: The standard deviation of the release's noise in the estimate.
+        noise: The error that the noise makes in the estimate, a standard deviation (`noise.noise_in`).
         r2: The share of the estimate's influence function that measured tables determine.
         missing: The columns of the relation that no table holds; () if R2 is at least `HOLDS`.
     """
@@ -67,7 +70,6 @@ class Analysed:
         analysis: Its text.
         of: "population" or "table".
         results: The numbers.
-        sets: Number of sets of rows whose spread is the noise.
         people: Number of rows of the release.
         notes: Sentences on what the intervals leave out.
     """
@@ -75,7 +77,6 @@ class Analysed:
     analysis: str
     of: str
     results: tuple[Result, ...]
-    sets: int
     people: int
     notes: tuple[str, ...]
 
@@ -90,7 +91,7 @@ class Analysed:
         return tuple(one for one in self.results if one.low is None)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.analysis} (of the {self.of}, {self.sets} sets)", *map(str, self.results), *self.notes])
+        return "\n".join([f"{self.analysis} (of the {self.of})", *map(str, self.results), *self.notes])
 
 
 def check(domain: Domain, text: str, of: str) -> None:
@@ -99,47 +100,53 @@ def check(domain: Domain, text: str, of: str) -> None:
     prepared(domain, formulas.read(text))
 
 
-def analyse(sets: Sets, text: str, of: str, drawn: Sequence[Codes]) -> Analysed:
+def analyse(informed: Informed, text: str, of: str) -> Analysed:
     """Return an analysis of a release with its intervals.
 
+    The variance of a result is that of the noise (`noise`), and W for a population, the ordinary
+    variance in the rows. Of a table, the share of W that no measured table holds is added instead,
+    1 - R2: so much of it is the error of rows that were drawn.
+
     Args:
-        sets: The sets of rows of the release.
+        informed: The release.
         text: The analysis, in the grammar of `formulas`.
         of: "population" for the people that the table was drawn from, "table" for the table itself.
-        drawn: The cells of the rows of the sets.
 
     Raises:
         InputError: The text is not an analysis of these columns, or the release cannot be analysed so.
     """
     check_of(of)
-    asked = prepared(sets.fitted.plan.domain, formulas.read(text))
-    if of == POPULATION and sets.fitted.plan.unit.max_rows_per_person > 1:
+    asked = prepared(informed.domain, formulas.read(text))
+    if of == POPULATION and informed.plan.unit.max_rows_per_person > 1:
         problem = "people may own several rows, which depend on each other: no interval of a population follows"
         raise InputError("of", problem, 'ask of="table"')
-    codes = sets.fitted.released.codes
+    codes = informed.codes
     absent = asked.absent(codes)
     left_out, asked = [asked.names[place] for place in absent], asked.without(absent)
     own = asked.estimate(codes, influence=True)
-    values = np.array([_in_set(asked, one) for one in drawn])
-    held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], sets.tables, asked.columns)
-    drift = _in_set(asked, sets.to_the_end.codes) - own.values
-    found = combined(own.values, values, own.variances, of, 1 - held.r2, drift)
+    held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], informed.tables, asked.columns)
+    noise = noise_in(own.influence, asked.columns, informed)
+    variances = variance(noise, own.variances, held.r2, of)
     results = []
     for k, name in enumerate(asked.names):
-        r2 = float(held.r2[k])
-        ends = [float(found.low[k]), float(found.high[k]), math.sqrt(found.variance[k])]
-        low, high, error = ends if r2 >= LEAST else [None] * 3
+        r2, value, error = float(held.r2[k]), float(own.values[k]), math.sqrt(variances[k])
+        ends = [value - QUANTILE * error, value + QUANTILE * error, error]
+        low, high, stated = ends if r2 >= LEAST else [None] * 3
         missing = () if r2 >= HOLDS else held.missing[k]
-        results.append(Result(name, float(own.values[k]), low, high, error, float(found.noise[k]), r2, missing))
-    return Analysed(text, of, tuple(results), len(drawn), len(codes), tuple(_notes(asked, results, of, left_out)))
+        results.append(Result(name, value, low, high, stated, float(noise.errors[k]), r2, missing))
+    return Analysed(text, of, tuple(results), len(codes), tuple(_notes(asked, results, of, left_out)))
 
 
-def _in_set(asked: Prepared, codes: Codes) -> NDArray[np.float64]:
-    try:
-        return asked.estimate(codes).values
-    except InputError as error:
-        problem = f"in one set of rows it cannot be computed ({error.problem}): the noise is as large as the groups"
-        raise InputError("analysis", problem, "use larger groups or fewer terms") from None
+def variance(noise: Noise, within: Floats, r2: Floats, of: str) -> Floats:
+    """Return the variances of results, shape (results,).
+
+    Args:
+        noise: The noise of the release in them.
+        within: Their ordinary variances W in the rows.
+        r2: The shares of their influence functions that measured tables determine.
+        of: "population" or "table".
+    """
+    return noise.errors**2 + (within if of == POPULATION else (1 - r2) * within)
 
 
 def _notes(asked: Prepared, results: Sequence[Result], of: str, left_out: Sequence[str]) -> list[str]:
@@ -158,4 +165,3 @@ def _notes(asked: Prepared, results: Sequence[Result], of: str, left_out: Sequen
 
 def _relation(clique: Clique) -> str:
     return " x ".join(clique)
-

@@ -140,26 +140,21 @@ def on_results(opened: OpenRun) -> None:
         except InputError as error:
             frame.refused(error)
             return
-        if view.too_large(release):
-            st.caption(view.TOO_LARGE)
-            return
         run, found = st.session_state.get(_FOUND, ("", {}))
         if run != opened.run.id:
-            st.caption(f"{len(texts)} named. Their intervals take a few times as long as the run took, and cost no budget.")
-            if st.button("Compute the intervals", icon=":material/calculate:", key="compute_named"):
-                st.session_state[_FOUND] = opened.run.id, _results(opened, texts)
-                st.rerun()  # without the button
-            return
+            with st.spinner("Computing the intervals …"):
+                found = _results(opened, texts)
+            st.session_state[_FOUND] = opened.run.id, found
         _lights(found)
 
 
 def _results(opened: OpenRun, texts: list[str]) -> dict[str, Analysed | InputError]:
-    sets, drawn = view.sets_of(opened)
+    informed = view.informed_of(opened)
     of = TABLE if opened.release.plan.unit.max_rows_per_person > 1 else POPULATION
     found: dict[str, Analysed | InputError] = {}
     for text in texts:
         try:
-            found[text] = analyse(sets, text, of, drawn)
+            found[text] = analyse(informed, text, of)
         except InputError as error:
             found[text] = error
     return found

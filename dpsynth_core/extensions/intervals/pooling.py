@@ -84,14 +84,7 @@ def pool(values: ArrayLike, variances: ArrayLike, of: str = POPULATION, *, relea
     return combined(own, results, within.mean(axis=0) if within.ndim == 2 else within, of)
 
 
-def combined(
-    value: NDArray[np.float64],
-    results: NDArray[np.float64],
-    within: NDArray[np.float64],
-    of: str,
-    unmeasured: NDArray[np.float64] | float = 0.0,
-    drift: NDArray[np.float64] | float = 0.0,
-) -> Pooled:
+def combined(value: NDArray[np.float64], results: NDArray[np.float64], within: NDArray[np.float64], of: str) -> Pooled:
     """Return results with intervals by Rubin's rule, as the module states it.
 
     Args:
@@ -99,14 +92,10 @@ def combined(
         results: The results of the sets, shape (sets, results).
         within: The ordinary variances W, shape (results,).
         of: "population" or "table".
-        unmeasured: The share of W that no measured table holds; of a table, it is added as the
-            error of rows that were drawn (1 - R2).
-        drift: How far the estimates are from those of a fit that went to its end, shape (results,).
-            Its square is added: a fit that ended early errs by so much beside the noise.
     """
     m = len(results)
     noise = (1 + 1 / m) * results.var(axis=0, ddof=1)
-    variance = noise + np.square(drift) + (within if of == POPULATION else unmeasured * within)
+    variance = noise + within if of == POPULATION else noise
     degrees = (m - 1) * np.maximum(1.0, np.divide(variance, noise, where=noise > 0, out=np.full(noise.shape, 1e6))) ** 2
     half = scipy.stats.t.ppf(0.5 + LEVEL / 2, degrees) * np.sqrt(variance)
     return Pooled(value, value - half, value + half, variance, degrees, np.sqrt(noise), of, m)

@@ -1,7 +1,8 @@
 """Repeat the noise of a release: the fitted model answers the measured tables with fresh noise, and is fitted again.
 
 This is a parametric bootstrap of the release's own fit. It needs released values alone: the answers, the standard deviation of their noise,
-and the model that follows from them. The refitted models differ by the noise of the release. The selection of tables is not repeated.
+and the model that follows from them. The refitted models differ by the noise of the release, and by less than it where the fit clips
+counts, smooths columns or ends early: each starts at the model that it looks for (`noise` says more). The selection is not repeated.
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 
 FIELD = "release"
-TO_THE_END = Stopping(tolerance=1e-3)
-"""The last fit of a mechanism may end before this: it starts from an earlier model, and ends where ten steps gain less than 1 %."""
 OTHERS = "make a release with AIM, MST or Independent, or use its answers, whose intervals are stated"
 
 
@@ -95,12 +94,11 @@ class Refitting:
         known = tuple(replace(one, values=_noisy(self.model.marginal(one.clique), _deviations(one), rng)) for one in self.answers.known)
         return Answers(measurements, known)
 
-    def fit(self, answers: Answers, to_the_end: bool = False) -> RowModel:
+    def fit(self, answers: Answers) -> RowModel:
         """Return the model that the mechanism's last fit makes of these answers, started from the release's model.
 
         Args:
             answers: Answers to the tables of the release.
-            to_the_end: Whether the fit starts from nothing and goes on until it hardly changes (`TO_THE_END`).
         """
         recipe = _recipe(self.plan, self.domain, answers, self.total)
         single = [one for one in recipe.used if len(one.clique) == 1 and not one.groups]
@@ -108,8 +106,7 @@ class Refitting:
         measured = [one for one in recipe.used if one not in columns.measured]
         known = [*(one for one in answers.known if one not in columns.known), *columns.believed]
         total = estimate_total(recipe.used) if self.total is None else self.total
-        start, stopping = (None, TO_THE_END) if to_the_end else (self.model, recipe.stopping)
-        model = estimate(self.domain, measured, total, start, stopping, self.model.folding, known)
+        model = estimate(self.domain, measured, total, self.model, recipe.stopping, self.model.folding, known)
         grouped = len(self.domain) > len(self.plan.domain)
         return recipe.fitting.finish(OfColumns(model, self.plan.domain) if grouped else model)
 

@@ -85,8 +85,9 @@ _PROGRAM = '''# Analyse the sets of rows of this bundle, and combine the results
 #   sets <- read_sets()
 #   pool_models(lapply(sets, function(rows) lm(income ~ age + sex, data = rows)))
 #
-# The spread between sets is the noise of the release. Intervals hold for analyses whose relations the measured tables hold, and for
-# no others: marginals.csv and the report name the tables. An analysis of relations that no table holds finds none, with a short interval.
+# The spread between sets is about the noise of the release, or less: intervals of dps.analyse in Python hold more often. They hold for
+# analyses whose relations the measured tables hold, and for no others: marginals.csv and the report name the tables. An analysis of
+# relations that no table holds finds none, with a short interval.
 
 read_sets <- function(folder = ".", m = SETS) {
   lapply(seq_len(m), function(k) read.csv(file.path(folder, sprintf("plausible-%d.csv", k)), check.names = FALSE, stringsAsFactors = TRUE))

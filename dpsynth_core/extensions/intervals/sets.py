@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.intervals.explained import MOST_ROWS, Table, tables
 from dpsynth_core.extensions.intervals.refitting import Refitting, check
 from dpsynth_core.mechanisms.steps import RowModel
 from dpsynth_core.release import synthesis
@@ -47,13 +45,11 @@ class Sets:
         fitted: The model of the release.
         refitting: The fit, which is repeated for each set.
         seed: The seed of all sets.
-        released: The release.
     """
 
     fitted: Refitted
     refitting: Refitting
     seed: int
-    released: Release
 
     @classmethod
     def of(cls, release: Release, fitted: Refitted | None = None, seed: int | None = None) -> Sets:
@@ -70,13 +66,7 @@ class Sets:
         check(release)
         fitted = refit(release) if fitted is None else fitted
         assert release.row_seed is not None, "it was checked"
-        return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed, release)
-
-    @cached_property
-    def tables(self) -> list[Table]:
-        """The tables that inform the release, as the cells of its first `MOST_ROWS` rows."""
-        codes = self.fitted.released.codes[:MOST_ROWS]
-        return tables(self.fitted.plan.domain, codes, self.released.measurements, self.fitted.known)
+        return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed)
 
     def number(self, k: int) -> OneSet:
         """Return set number k, from 1.
@@ -86,12 +76,6 @@ class Sets:
         """
         for_noise, for_rows = np.random.SeedSequence(self.seed, spawn_key=(0, k)).spawn(2)
         return self._drawn(self.refitting.fit(self.refitting.answered(np.random.default_rng(for_noise))), for_rows)
-
-    @cached_property
-    def to_the_end(self) -> OneSet:
-        """Rows of the model that a fit to the release's own answers comes to at its end."""
-        model = self.refitting.fit(self.refitting.answers, to_the_end=True)
-        return self._drawn(model, np.random.SeedSequence(self.seed, spawn_key=(0, 0)))
 
     def _drawn(self, model: RowModel, for_rows: np.random.SeedSequence) -> OneSet:
         total = float(model.marginal(()))

@@ -7,13 +7,12 @@ import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from dpsynth_core.extensions.intervals import analysing
 from dpsynth_core.extensions.intervals.analysing import Analysed, Result
+from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
 from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, program
@@ -22,7 +21,6 @@ from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import in_memory
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release.document import content_of, write_csv
-from dpsynth_core.release.release import Release
 from dpsynth_core.web.results.open_runs import KEY, OpenRun
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.text import WHOLE, file_stem, literal
@@ -35,8 +33,8 @@ _FOUND, _SETS = "analysed", "sets_of_rows"
 _OF = {POPULATION: "people like these", TABLE: "this table"}
 _STANDING = {"holds": "holds", "doubtful": "doubtful", "refused": "no interval"}
 HELP = (
-    "Examples: mean(income), share(health == \"bad\" | age >= 61), difference(income, sex == \"male\"), quantile(income, 0.9), "
-    "correlation(age, income), income ~ age + sex, health == \"bad\" ~ age + sex. Text values stand in quotes."
+    'Examples: mean(income), share(health == "bad" | age >= 61), difference(income, sex == "male"), quantile(income, 0.9), '
+    'correlation(age, income), income ~ age + sex, health == "bad" ~ age + sex. Text values stand in quotes.'
 )
 
 
@@ -61,16 +59,11 @@ def on_downloads(opened: OpenRun) -> None:
         except InputError as error:
             st.caption(f":material/block: {literal(error.problem, WHOLE)}. To have intervals: {literal(error.remedy, WHOLE)}.")
             return
-        if too_large(release):
-            st.caption(TOO_LARGE)
-            return
         _analysis(opened)
-        _take_away(opened)
-
-
-def too_large(release: Release) -> bool:
-    """Return whether the sets of rows of a release are too large for a page."""
-    return len(release.domain) * release.rows * USUAL > MOST_CELLS
+        if len(release.domain) * release.rows * USUAL > MOST_CELLS:
+            st.caption(TOO_LARGE)
+        else:
+            _take_away(opened)
 
 
 def table_of(results: Sequence[Result]) -> pd.DataFrame:
@@ -93,11 +86,10 @@ def zipped(sets: Sets, m: int) -> bytes:
     return stream.getvalue()
 
 
-@st.cache_resource(max_entries=2, show_spinner="Drawing sets of rows, which takes a few times as long as the run took …", **KEY)
-def sets_of(opened: OpenRun) -> tuple[Sets, tuple[NDArray[np.integer], ...]]:
-    """Return the sets of a run's release, and the cells of the rows of the first ones."""
-    sets = Sets.of(opened.release)
-    return sets, tuple(one.codes for one in sets.first(USUAL))
+@st.cache_resource(max_entries=2, show_spinner="Reading the noisy tables …", **KEY)
+def informed_of(opened: OpenRun) -> Informed:
+    """Return what a run's release says of its noise."""
+    return Informed.of(opened.release)
 
 
 def _analysis(opened: OpenRun) -> None:
@@ -108,7 +100,7 @@ def _analysis(opened: OpenRun) -> None:
     if st.button("Analyse", icon=":material/calculate:", key="analyse") and text:
         try:
             analysing.check(opened.release.domain, text, of)
-            found = analysing.analyse(*_with(opened, text, of))
+            found = analysing.analyse(informed_of(opened), text, of)
         except InputError as error:
             frame.refused(error)
             return
@@ -116,11 +108,6 @@ def _analysis(opened: OpenRun) -> None:
     asked, found_before = st.session_state.get(_FOUND, (None, None))
     if asked == (opened.run.id, text, of) and found_before is not None:
         _show(found_before)
-
-
-def _with(opened: OpenRun, text: str, of: str) -> tuple[Sets, str, str, Sequence[NDArray[np.integer]]]:
-    sets, drawn = sets_of(opened)
-    return sets, text, of, drawn
 
 
 def _show(found: Analysed) -> None:
@@ -135,8 +122,8 @@ def _show(found: Analysed) -> None:
 def _take_away(opened: OpenRun) -> None:
     st.caption(f"For R, Stata and other programs: {USUAL} sets of rows, whose spread is the noise, and {PROGRAM}, which combines results.")
     if st.button("Draw sets of rows", icon=":material/dynamic_feed:", key="draw_sets"):
-        with st.spinner("Writing the sets …"):
-            st.session_state[_SETS] = opened.run.id, zipped(sets_of(opened)[0], USUAL)
+        with st.spinner("Drawing sets of rows, which takes a few times as long as the run took …"):
+            st.session_state[_SETS] = opened.run.id, zipped(Sets.of(opened.release), USUAL)
     run, content = st.session_state.get(_SETS, ("", b""))
     if run == opened.run.id:
         file = f"{file_stem(opened.release.spec.name)}-sets.zip"

@@ -14,10 +14,11 @@ import dpsynth_core as dps
 from dpsynth_core.extensions.intervals import interface, pooling
 from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST, Analysed, analyse
 from dpsynth_core.extensions.intervals.interface import samples
+from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.foundation import extension
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy.unit import Unit
-from tests.extensions.intervals.releases import codes, drawn, sets_of
+from tests.extensions.intervals.releases import codes, released
 from tests.refusals import refused
 
 _NEVER = {"missing": False, "other": False}
@@ -48,7 +49,7 @@ class Whose:
 
 
 def analysed(text: str, of: str = "population", mechanism: str = "aim") -> Analysed:
-    return analyse(sets_of(mechanism), text, of, drawn(mechanism))
+    return analyse(Informed.of(released(mechanism)), text, of)
 
 
 def test_the_examples_of_docstrings_run() -> None:
@@ -75,16 +76,14 @@ def test_sets_are_frames_like_the_rows(release: dps.Release) -> None:
 
 
 def test_an_analysis_passes_where_its_tables_were_measured(release: dps.Release) -> None:
-    found = interface.analyse(release, "difference(sick == 'yes', sex == 'm')", m=4)
+    found = interface.analyse(release, "difference(sick == 'yes', sex == 'm')")
     assert found.passes == (found.results[0].r2 >= HOLDS)
-    assert found.sets == 4
     assert "95 % interval" in str(found)
 
 
 @pytest.mark.parametrize("m", [1, 0, 2.5, "many", 201])
 def test_a_number_of_sets_that_cannot_be_is_refused(release: dps.Release, m: Any) -> None:
     assert refused(samples, release, m).field == "m"
-    assert refused(interface.analyse, release, "mean(age)", m=m).field == "m"
 
 
 def test_what_no_table_holds_gets_no_interval_and_names_the_relation() -> None:
@@ -113,14 +112,17 @@ def test_numbers_inside_cells_are_said_to_be_rounded() -> None:
 
 
 def test_people_with_several_rows_have_no_interval_of_a_population() -> None:
-    sets = sets_of("mst")
-    unit = replace(sets.fitted.plan.unit, max_rows_per_person=2)
-    several = replace(sets, fitted=replace(sets.fitted, plan=Whose(sets.fitted.plan, unit)))
-    assert refused(analyse, several, "mean(age)", "population", drawn("mst")).field == "of"
-    assert analyse(several, "mean(age)", "table", drawn("mst")).results
+    informed = Informed.of(released("mst"))
+    several = replace(informed, plan=Whose(informed.plan, replace(informed.plan.unit, max_rows_per_person=2)))
+    assert refused(analyse, several, "mean(age)", "population").field == "of"
+    assert analyse(several, "mean(age)", "table").results
 
 
-def test_a_wrong_analysis_is_refused_before_a_model_is_fitted(release: dps.Release, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analysis_fits_no_model(release: dps.Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interface, "_sets_of", lambda _: pytest.fail("a model was fitted"))
+    assert interface.analyse(release, "mean(age)").results
+
+
+def test_a_wrong_analysis_is_refused(release: dps.Release) -> None:
     refused(interface.analyse, release, "mean(height)", saying="not a column")
     refused(interface.analyse, release, "mean(age)", of="sample", saying="has no intervals")

@@ -13,8 +13,8 @@ import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.extensions.intervals import named
 from dpsynth_core.extensions.intervals.analysing import analyse
+from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.extensions.intervals.sections import sections
-from dpsynth_core.extensions.intervals.sets import Sets
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release import synthesis
@@ -70,18 +70,15 @@ def test_aim_measures_the_tables_of_named_analyses_before_any_others(epsilon: fl
 
 def test_results_of_named_analyses_pass() -> None:
     made = released(plan(NAMED), codes())
-    sets = Sets.of(made)
-    drawn = [one.codes for one in sets.first(4)]
-    assert all(analyse(sets, text, "table", drawn).passes for text in NAMED)
+    assert all(analyse(Informed.of(made), text, "table").passes for text in NAMED)
 
 
 def test_a_value_that_no_row_has_is_left_out_of_a_regression_and_said() -> None:
     people = codes()
     people[people[:, 2] == 1, 2] = 0  # nobody is sick
-    made = released(plan(["visits ~ sex + sick"]), people)
-    sets = Sets.of(made)
-    sets.fitted.released.codes[sets.fitted.released.codes[:, 2] == 1, 2] = 0
-    found = analyse(sets, "visits ~ sex + sick", "table", [one.codes for one in sets.first(3)])
+    informed = Informed.of(released(plan(["visits ~ sex + sick"]), people))
+    informed.codes[informed.codes[:, 2] == 1, 2] = 0
+    found = analyse(informed, "visits ~ sex + sick", "table")
     assert [one.name for one in found.results] == ["(Intercept)", "sex: m"]
     assert "No row of the release has sick: yes: left out." in found.notes
 
@@ -126,7 +123,7 @@ def test_the_command_line_takes_several_and_the_bundle_is_consistent(
     assert all(f"{text}: intervals will be about" in said for text in texts)
     assert cli.main(["verify", "out/release.zip"]) == 0
     release = dps.open("out/release.zip")
-    assert np.all([one.state == "holds" for text in texts for one in dps.analyse(release, text, m=3).results])
+    assert np.all([one.state == "holds" for text in texts for one in dps.analyse(release, text).results])
     report = dps.open("out/release.zip").made
     lines = [line for section in sections(report) for line in section.lines]
     assert texts == lines[:2]

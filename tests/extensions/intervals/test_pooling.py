@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from dpsynth_core.extensions.intervals.pooling import combined, pool
+from dpsynth_core.extensions.intervals.pooling import pool
 from tests.refusals import refused
 
 
@@ -26,13 +26,6 @@ def test_of_the_table_the_noise_alone_counts_with_one_degree_less_than_sets() ->
     found = pool([1.0, 1.2, 0.8], [0.04, 0.04, 0.04], of="table")
     assert found.variance[0] == pytest.approx(4 / 3 * 0.04)
     assert found.degrees[0] == pytest.approx(2)
-
-
-def test_what_a_fit_lacks_to_its_end_widens_an_interval_by_its_square() -> None:
-    values, within = np.array([[1.0], [1.2], [0.8]]), np.array([0.04])
-    plain, drifted = (combined(np.array([1.0]), values, within, "table", drift=drift) for drift in (0.0, np.array([0.3])))
-    assert drifted.variance[0] == pytest.approx(plain.variance[0] + 0.09)
-    assert drifted.noise[0] == plain.noise[0]
 
 
 def test_intervals_lie_around_the_released_result_where_it_is_given() -> None:

@@ -92,4 +92,5 @@ def test_too_many_rows_for_a_page_are_left_to_the_command_line(done: dict[str, s
     with patch.object(view, "MOST_CELLS", 1000):
         app = at(done["rows"])
     assert "too many rows for this page" in words(app)
-    assert not [one for one in app.button if one.key == "analyse"]
+    assert not [one for one in app.button if one.key == "draw_sets"]
+    assert [one for one in app.button if one.key == "analyse"]

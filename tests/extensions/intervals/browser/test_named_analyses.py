@@ -68,11 +68,9 @@ def test_an_analysis_is_named_checked_and_passes(page: Page, server: Server, tmp
     page.get_by_role("link", name="See the results").click()
     expect(page.get_by_role("heading", level=1, name="Results")).to_be_visible()
     settled(page)
-    page.get_by_role("button", name="Compute the intervals").click()
     expect(page.locator(".stMarkdownBadge", has_text="passes").first).to_be_visible(timeout=LONG_MS)
     settled(page)
     page.get_by_text("Analyses named before the run").scroll_into_view_if_needed()
-    expect(page.get_by_role("button", name="Compute the intervals")).to_have_count(0)
     _picture(page, "light")
 
 
