@@ -181,18 +181,36 @@ def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first
     Returns:
         The counts; None if the table cannot be read, whose error is drawn, and before the look is confirmed.
     """
-    frame.zone_badge(Zone.CURATOR)
-    if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):
-        st.warning(curator.FIRST_LOOK, icon=":material/visibility_lock:")
-        take = refusals.stored(partial(curator.note, "truth", opened.run.project))
-        st.button("Show them", key=f"{name}_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
+    if not may_look(opened, name):
         return None
-    st.warning(curator.WARNING, icon=":material/visibility_lock:")
     try:
-        if not opened.release.spec.data.simulated:
-            curator.note("truth", opened.run.project)
         with st.spinner("Counting in the private table …"):
             return count()
     except InputError as error:
         frame.refused(error)
         return None
+
+
+def may_look(opened: OpenRun, name: str) -> bool:
+    """Return whether exact values of a run's table may be shown now, and record that the curator sees them.
+
+    Before the first look at a project's own table, a button is drawn that confirms it, and False is returned.
+
+    Args:
+        opened: The open run.
+        name: Name of that button, which is different in each part of a page.
+    """
+    frame.zone_badge(Zone.CURATOR)
+    if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):
+        st.warning(curator.FIRST_LOOK, icon=":material/visibility_lock:")
+        take = refusals.stored(partial(curator.note, "truth", opened.run.project))
+        st.button("Show them", key=f"{name}_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
+        return False
+    st.warning(curator.WARNING, icon=":material/visibility_lock:")
+    try:
+        if not opened.release.spec.data.simulated:
+            curator.note("truth", opened.run.project)
+    except InputError as error:
+        frame.refused(error)
+        return False
+    return True
