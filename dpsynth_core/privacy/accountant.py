@@ -51,7 +51,7 @@ class Accountant(ABC):
         return named, (self.name,)
 
     def cost(self, event: Event) -> Fraction:
-        """Return the exact rho of an operation under this accountant.
+        """Return the rho of an operation under this accountant, as an exact fraction.
 
         Raises:
             ValueError: The accountant cannot account for this kind of event.
@@ -60,15 +60,26 @@ class Accountant(ABC):
 
     @abstractmethod
     def covers(self, epsilon: float, delta: float) -> bool:
-        """Return whether the accountant's own conversion is proved for this (epsilon, delta)."""
+        """Return whether the accountant's own conversion is proved for this (epsilon, delta): always under zCDP.
+
+        Where it is not, `rho_from` and `epsilon_from` of GDP convert as zCDP does.
+        """
 
     @abstractmethod
     def rho_from(self, epsilon: float, delta: float) -> float:
-        """Return the largest known rho that implies (epsilon, delta)-DP: the budget of a kernel."""
+        """Return the largest known rho that implies (epsilon, delta)-DP: the budget of a kernel, rounded down.
+
+        Raises:
+            ValueError: epsilon is not positive, or delta not between 0 and 1.
+        """
 
     @abstractmethod
     def epsilon_from(self, rho: float, delta: float) -> float:
-        """Return the smallest known epsilon such that rho under this accountant implies (epsilon, delta)-DP."""
+        """Return the smallest known epsilon such that rho under this accountant implies (epsilon, delta)-DP, rounded up.
+
+        Raises:
+            ValueError: rho is not positive, or delta not between 0 and 1.
+        """
 
 
 class _Zcdp(Accountant):
@@ -140,8 +151,8 @@ def in_force(wanted: Accountant, epsilon: float, delta: float) -> Accountant:
 def common(accountants: list[Accountant]) -> Accountant:
     """Return the accountant under which the costs of several runs may be added up.
 
-    It is GDP if all runs are accounted by GDP and there are at most `RUNS`; otherwise zCDP, which
-    holds for both kinds of runs (Proposition 18).
+    It is GDP if all runs are accounted by GDP and there are at most `RUNS`, and also without any run;
+    otherwise zCDP, which holds for both kinds of runs (Proposition 18).
     """
     return GDP if all(accountant is GDP for accountant in accountants) and len(accountants) <= RUNS else ZCDP
 

@@ -57,8 +57,11 @@ def zcdp_power(rho: float, fpr: NDArray[np.float64], slack: float = 0.0) -> NDAr
 
     Args:
         rho: Parameter of zCDP.
-        fpr: False-positive rates of the tests.
+        fpr: False-positive rates of the tests, from 0 to 1, shape (rates,).
         slack: The delta of steps whose guarantee fails with that probability.
+
+    Returns:
+        True-positive rates from 0 to 1, shape (rates,).
 
     Raises:
         ValueError: rho is not positive, or slack no probability below 1.
@@ -104,8 +107,8 @@ def zcdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], slack: float 
     """Return the smallest rho whose slack-approximate zCDP allows a test with these rates: the inverse of `zcdp_power`.
 
     Args:
-        fpr: False-positive rates.
-        tpr: True-positive rates.
+        fpr: False-positive rates from 0 to 1, shape (rates,).
+        tpr: True-positive rates from 0 to 1, shape (rates,).
         slack: The delta of steps whose guarantee fails with that probability.
 
     Returns:
@@ -126,9 +129,12 @@ def gdp_power(mu: float, fpr: NDArray[np.float64], distance: float = 0.0) -> NDA
 
     Args:
         mu: Parameter of GDP.
-        fpr: False-positive rates.
+        fpr: False-positive rates, from 0 to 1.
         distance: Largest total variation, over all tables, between the release and one that
             satisfies mu-GDP. Each rate of a test moves by at most this distance.
+
+    Returns:
+        True-positive rates from 0 to 1, shaped like `fpr`.
 
     Raises:
         ValueError: mu is not positive, or distance no probability below 1.
@@ -143,12 +149,12 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
     """Return the smallest mu whose GDP allows a test with these rates: the inverse of `gdp_power` for mu.
 
     Args:
-        fpr: False-positive rates.
-        tpr: True-positive rates.
+        fpr: False-positive rates from 0 to 1.
+        tpr: True-positive rates from 0 to 1, of the same shape.
         distance: Total variation between the release and one that satisfies mu-GDP.
 
     Returns:
-        One mu per pair of rates; 0 where tpr <= fpr.
+        One mu per pair of rates; 0 where tpr <= fpr, inf where no finite mu allows the test.
     """
     low, high = np.minimum(1.0, fpr + distance), np.maximum(0.0, tpr - distance)
     least = np.zeros(np.shape(low))
@@ -159,13 +165,16 @@ def gdp_least(fpr: NDArray[np.float64], tpr: NDArray[np.float64], distance: floa
 
 @lru_cache(maxsize=128)
 def gdp_reading(mu: float, distance: float = 0.0) -> Reading:
-    """Return the meaning of mu-GDP for an attacker in three numbers.
+    """Return the meaning of mu-GDP for an attacker in three numbers from 0 to 1 (`Reading`).
 
     The best guess is at the point of the curve where tpr = 1 - fpr = Phi(mu / 2).
 
     Args:
         mu: Parameter of GDP.
         distance: Total variation between the release and one that satisfies mu-GDP.
+
+    Raises:
+        ValueError: mu is not positive, or distance no probability below 1.
     """
     at_1, at_10 = gdp_power(mu, np.array([0.01, 0.1]), distance).tolist()
     return Reading(at_1, at_10, min(1.0, float(scipy.special.ndtr(mu / 2)) * (1 + _SLACK) + distance))
@@ -199,8 +208,8 @@ def tradeoff(epsilon: float, delta: float, points: int = 200) -> Curve:
 def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
     """Return the largest probability of guessing a person's presence right after seeing the release.
 
-    It is the maximum of prior * tpr + (1 - prior) * (1 - fpr) over the trade-off curve of (epsilon,
-    delta)-DP, which is reached at one of its corners.
+    It is a number from 0 to 1 and not odds: the maximum of prior * tpr + (1 - prior) * (1 - fpr) over
+    the trade-off curve of (epsilon, delta)-DP, which is reached at one of its corners.
 
     Args:
         epsilon: Epsilon, 0 or more.
@@ -218,7 +227,15 @@ def posterior_odds(epsilon: float, delta: float, prior: float = 0.5) -> float:
 
 @lru_cache(maxsize=128)
 def zcdp_reading(rho: float, slack: float = 0.0) -> Reading:
-    """Return the meaning of slack-approximate rho-zCDP for an attacker in three numbers (`Reading`)."""
+    """Return the meaning of slack-approximate rho-zCDP for an attacker in three numbers from 0 to 1 (`Reading`).
+
+    Args:
+        rho: Parameter of zCDP.
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Raises:
+        ValueError: rho is not positive, or slack no probability below 1.
+    """
     at_1, at_10 = zcdp_power(rho, np.array([0.01, 0.1]), slack).tolist()
     return Reading(at_1, at_10, min(1.0, slack + (1 - slack) * _guess(rho)))
 

@@ -20,10 +20,15 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
         epsilon: Epsilon as given.
         delta: Delta as given.
         public_n: A public, declared or noisy number of people; never the exact count under
-            add-remove.
+            add-remove. None for an unknown number, without a warning about it.
+
+    Returns:
+        One English sentence or two per warning: for a delta of 1 / public_n or more, and for an epsilon
+        above 10. The list is empty for a strong guarantee.
 
     Raises:
-        InputError: A value is not a number or out of range.
+        InputError: A value is not a number, epsilon is outside 1e-6 to 1000, or delta is below 1e-300
+            or from 0.001 up.
     """
     eps = _read_number("budget.epsilon", epsilon, "1")
     dlt = _read_number("budget.delta", delta, "1e-9")
@@ -47,6 +52,10 @@ def check_budget(epsilon: object, delta: object, public_n: int | None = None) ->
 
 def check_delta(delta: float, people: float) -> None:
     """Check, before a run when another delta can still be chosen, that delta is below 1 / people.
+
+    Args:
+        delta: Delta of the budget.
+        people: Number of people, above 0: public, declared or noisy.
 
     Raises:
         InputError: It is not.

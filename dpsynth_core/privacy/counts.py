@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Counts:
-    """A `View` of a source: it caches exact counts, and never holds records.
+    """A `View` of a source: it caches exact counts, and never holds records. Its answers are private, without noise.
 
     Args:
         source: The source that counts records.
@@ -45,7 +45,7 @@ class Counts:
         self._cells = {attribute: counts[(attribute.name,)] for attribute in cells}
 
     def over(self, domain: Domain) -> ValueSource:
-        """Return a source of the same records, coded in the cells of another domain.
+        """Return a source of the same records, coded in the cells of another domain; nothing is counted yet.
 
         Raises:
             ValueError: The source holds codes and not values.
@@ -55,7 +55,14 @@ class Counts:
         return cast(ValueSource, self.source).over(domain)
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
-        """Return exact marginals: cached, summed from a larger cached one, or read in one pass over the source."""
+        """Return exact marginals: cached, summed from a larger cached one, or read in one pass over the source.
+
+        Args:
+            cliques: Cliques whose names are in the domain's order.
+
+        Returns:
+            By clique, the numbers of records, int64, shape `domain.sizes(clique)`.
+        """
         if unknown := [clique for clique in cliques if clique not in self._tables and not self._sum_down(clique)]:
             self._fetch(unknown)
         return {clique: self._tables[clique] for clique in cliques}
@@ -71,20 +78,26 @@ class Counts:
 
         Args:
             cells: The column, with cells that the domain need not have.
+
+        Returns:
+            Exact numbers, int64, shape (cells,).
+
+        Raises:
+            ValueError: The source holds codes and not values.
         """
         if cells not in self._cells:
             self.prepare_cells([cells])
         return self._cells[cells]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield mappings from a column's keys (`vocabulary.keys`) to their numbers of records.
+        """Yield mappings from a column's keys (`vocabulary.keys`) to their exact numbers of records.
 
         No key is in two of the mappings.
         """
         return cast(ValueSource, self.source).values(name)
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
-        """Return, for each predictor, the number of records that it predicts rightly."""
+        """Return, for each predictor, the exact number of records that it predicts rightly, shape (predictors,)."""
         return cast(RecordSource, self.source).right(predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
@@ -97,7 +110,11 @@ class Counts:
         return cast(RootSource, self.source).roots(clique, groups)
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the cells of a clique that have records; the latest result is cached."""
+        """Return the cells of a clique that have records, with exact numbers; the latest result is cached.
+
+        Raises:
+            ValueError: The clique has more than 2^62 cells.
+        """
         return self.remembered("occupied", clique, lambda: cast(CellSource, self.source).occupied(clique))
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:

@@ -38,8 +38,8 @@ class Event(ABC):
     def pays(self, needed: Event) -> bool:
         """Return whether this event equals the event that is due, up to rounding on another machine.
 
-        Both must be of the same kind, with equal fields (noise, sensitivity) within a relative
-        difference `NEAR`.
+        Both must be of the same kind, with equal fields (such as noise and sensitivity) within a relative
+        difference of 1e-9 (`NEAR`).
 
         Args:
             needed: The event that is due.
@@ -51,9 +51,12 @@ class Event(ABC):
 
 @dataclass(frozen=True)
 class Gaussian(Event):
-    """Rounded normal noise of `sigma` per cell on counts of L2 sensitivity `l2`.
+    """Rounded normal noise of standard deviation `sigma` per cell on counts of L2 sensitivity `l2`, both in records.
 
     rho = l2^2 / (2 sigma^2) in every accountant: Proposition 1.
+
+    Raises:
+        ValueError: A number is not positive and finite.
     """
 
     sigma: float
@@ -95,6 +98,9 @@ class Selection(Event):
     """`count` draws of the exponential mechanism, each at `eps`: Pr proportional to exp(eps * score / (2 sensitivity)).
 
     rho = count * eps^2 / 8, because the privacy loss of each has range eps: Proposition 6.
+
+    Raises:
+        ValueError: A number is not positive and finite.
     """
 
     eps: float
@@ -120,7 +126,14 @@ def delta_of(event: Event) -> Fraction:
 
 
 def check_positive(**values: float) -> None:
-    """Raise ValueError, with the name, unless all values are positive and finite."""
+    """Check that all values are positive and finite.
+
+    Args:
+        values: The numbers, by the name that the message shows.
+
+    Raises:
+        ValueError: A value is not.
+    """
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be a positive number")

@@ -37,7 +37,11 @@ class Group:
     def counts(self, cliques: Collection[Clique]) -> Counts:
         """Return exact counts of each canonical clique, in which each record counts as often as its codes say.
 
-        The empty clique gives the sum over all records.
+        Args:
+            cliques: Tuples of columns in domain order. The empty clique gives the sum over all records.
+
+        Returns:
+            By clique, whole numbers, shape `domain.sizes(clique)`.
         """
         wide = {clique: self.domain.clique({*clique, *self.times}) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(wide.values())))

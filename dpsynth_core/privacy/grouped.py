@@ -41,7 +41,11 @@ class Grouped:
     def counts(self, cliques: Collection[Clique]) -> Counts:
         """Return exact counts of each canonical clique, whose names may be of groups.
 
-        The empty clique gives the number of records.
+        Args:
+            cliques: Tuples of names in the order of the domain. The empty clique gives the number of records.
+
+        Returns:
+            By clique, whole numbers, shape `domain.sizes(clique)`.
         """
         over = {clique: parent(self.plain, clique, self.groups) for clique in cliques}
         whole = self.counted(list(dict.fromkeys(over.values())))

@@ -29,7 +29,9 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts
 class Kernel(ABC):
     """A mechanism's only view of the private table: questions that are answered within a budget.
 
-    rho_total, rho_spent and rho_left are rho of the accountant in force.
+    rho_total, rho_spent and rho_left are rho of the accountant in force. Each question is a method
+    (`privacy.operations`); it is charged first, and raises BudgetExceeded without reading a count
+    if too little is left.
 
     Args:
         public: Public facts of the table.
@@ -92,14 +94,20 @@ class Kernel(ABC):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events of all charges so far, in order."""
+        """The events of all charges so far, in order; () before the first."""
         return self.__meter.events
 
     def part(self, rho: float) -> Self:
         """Return a kernel over the same table whose budget is `rho` of this kernel's budget.
 
-        Its charges are charged to this kernel too, so that neither budget can be exceeded. The call
-        is free.
+        Its charges are charged to this kernel too, so that neither budget can be exceeded. No rho is
+        reserved: other charges may use up this kernel's budget first. The call is free.
+
+        Args:
+            rho: Budget of the part, as rho of the accountant in force.
+
+        Raises:
+            ValueError: rho is not a positive number.
         """
         stage = copy(self)
         stage.__meter = self.__meter.part(rho)
@@ -107,11 +115,25 @@ class Kernel(ABC):
 
     @abstractmethod
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """Return a kernel over the same table and budget, with groups of values as further columns. Free."""
+        """Return a kernel over the same table and budget, with groups of values as further columns. Free.
+
+        Args:
+            groups: The groups, each with a name of its own, which cliques may then have.
+
+        Raises:
+            InputError: Groups do not fit the domain.
+        """
 
     @abstractmethod
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read marginals in one pass over the table, for later questions. Free, because nothing is answered."""
+        """Read marginals in one pass over the table, for later questions. Free, because nothing is answered.
+
+        Args:
+            cliques: The columns of each marginal.
+
+        Raises:
+            ValueError: A clique is empty or not in domain order.
+        """
 
     @abstractmethod
     def _ask(self, operation: str, *arguments: object, **options: object) -> object:
@@ -173,14 +195,22 @@ class SealedKernel(Kernel):
         Args:
             domain: The other domain.
             known: Released answers about single columns in its cells.
+
+        Raises:
+            ValueError: The source holds codes and not values.
         """
 
     @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """Return a kernel with the same budget over the records that lie in public cells of some columns. Free.
 
+        The number of these records is not public.
+
         Args:
-            cells: By column, the codes of which a record must have one.
+            cells: By column, the codes (from 0) of which a record must have one.
+
+        Raises:
+            InputError: A column is not in the domain.
         """
 
     @abstractmethod
@@ -198,7 +228,14 @@ class SealedKernel(Kernel):
 
     @abstractmethod
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count columns in public cells in one pass, for later calls of `measure_cells`. Free: nothing is answered."""
+        """Count columns in public cells in one pass, for later calls of `measure_cells`. Free: nothing is answered.
+
+        Args:
+            cells: The columns with the cells to count in, which need not be cells of the domain.
+
+        Raises:
+            ValueError: The source holds codes and not values.
+        """
 
     measure_cells = operations.measure_cells
     discover_values = operations.discover_values

@@ -81,7 +81,11 @@ class PrivacyKernel(SealedKernel):
         return answer(self.__view)
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
-        """Return a kernel over the same table and budget, which counts in the cells of another public domain.
+        """Return a kernel over the same table and budget, which counts in the cells of another public domain. Free.
+
+        Args:
+            domain: The other domain.
+            known: Released answers about single columns in its cells.
 
         Raises:
             ValueError: The source holds codes and not values.
@@ -89,20 +93,26 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
-        """Return a kernel with the same budget over the records that have one of these codes in each named column.
+        """Return a kernel with the same budget over the records that have one of these codes in each named column. Free.
 
         The chosen records of a person are some of the person's records (`privacy.group`). So
         sensitivities stay, except that the number of the records is never public.
+
+        Args:
+            cells: By column, the codes (from 0) of which a record must have one.
+
+        Raises:
+            InputError: A column is not in the domain.
         """
         inside = {name: np.isin(np.arange(self.domain[name].size), codes).astype(np.int64) for name, codes in cells.items()}
         source = Group(self.domain, self.__view.tables, inside)
         return self.__counting(source, self.unit.counted(1), self._public.groups, self.known)
 
     def weighted(self, column: str, times: Integers) -> Self:
-        """Return a kernel with the same budget in which records count several times, or not at all.
+        """Return a kernel with the same budget in which records count several times, or not at all. Free.
 
         Sensitivities are multiplied by the largest number of times, as if each person owned so many
-        times the records (`Unit.counted`). The total is never public.
+        times the records (`Unit.counted`). The total is never public, and no answers are known.
 
         Args:
             column: Name of the column whose code decides how often a record counts.
@@ -114,10 +124,17 @@ class PrivacyKernel(SealedKernel):
         return self.__counting(source, self.unit.counted(int(whole.max())), self._public.groups, ())
 
     def grouped(self, groups: Sequence[Groups]) -> Self:
-        """Return a kernel over the same table and budget, with groups of values as further columns.
+        """Return a kernel over the same table and budget, with groups of values as further columns. Free.
 
         A record is in one group of each column of groups (`privacy.grouped`), so sensitivities
         stay.
+
+        Args:
+            groups: The groups, each with a name of its own, which cliques may then have.
+
+        Raises:
+            InputError: Groups do not fit the domain.
+            CapacityError: The tables that tie groups to their columns have too many cells.
         """
         roots = self.__view.roots if "roots" in self._public.offers else None
         source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups), roots)
@@ -148,7 +165,14 @@ class PrivacyKernel(SealedKernel):
         self.__view.prepare(cliques)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count and cache columns in public cells in one pass, for later calls of `measure_cells`."""
+        """Count and cache columns in public cells in one pass, for later calls of `measure_cells`. Free.
+
+        Args:
+            cells: The columns with the cells to count in, which need not be cells of the domain.
+
+        Raises:
+            ValueError: The source holds codes and not values.
+        """
         self.__view.prepare_cells(cells)
 
 

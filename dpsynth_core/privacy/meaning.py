@@ -22,9 +22,15 @@ def power(accountant: Accountant, rho: float, fpr: Float, slack: float = 0.0) ->
 
     Args:
         accountant: The accountant of the budget.
-        rho: The budget.
-        fpr: False-positive rates.
+        rho: The budget, above 0 (for GDP, rho = mu^2 / 2).
+        fpr: False-positive rates, from 0 to 1, shape (rates,).
         slack: The delta of steps whose guarantee fails with that probability.
+
+    Returns:
+        True-positive rates from 0 to 1, shape (rates,).
+
+    Raises:
+        ValueError: rho is not positive, or slack no probability below 1.
     """
     return attacker.gdp_power(mu_of(rho), fpr, slack + DISTANCE) if accountant is GDP else attacker.zcdp_power(rho, fpr, slack)
 
@@ -50,13 +56,37 @@ def least_rho(accountant: Accountant, fpr: Float, tpr: Float, slack: float = 0.0
 
 
 def reading(accountant: Accountant, rho: float, slack: float = 0.0) -> Reading:
-    """Return the success rates of an attacker under a budget, as three numbers that describe it to a person."""
+    """Return the success rates of an attacker under a budget, as three numbers that describe it to a person (`Reading`).
+
+    Each is an upper bound from 0 to 1: two shares of members identified, and a probability.
+
+    Args:
+        accountant: The accountant of the budget.
+        rho: The budget, above 0 (for GDP, rho = mu^2 / 2).
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Raises:
+        ValueError: rho is not positive, or slack no probability below 1.
+    """
     return attacker.gdp_reading(mu_of(rho), slack + DISTANCE) if accountant is GDP else attacker.zcdp_reading(rho, slack)
 
 
 @lru_cache(maxsize=32)
 def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
-    """Return the trade-off curve of the best membership tests: false-positive and true-positive rates."""
+    """Return the trade-off curve of the best membership tests under a budget.
+
+    Args:
+        accountant: The accountant of the budget.
+        rho: The budget, above 0 (for GDP, rho = mu^2 / 2).
+        slack: The delta of steps whose guarantee fails with that probability.
+
+    Returns:
+        False-positive rates (`attacker.RATES`, shared: do not write to them), and the largest
+        true-positive rate at each; both ascend from 0 to 1.
+
+    Raises:
+        ValueError: rho is not positive, or slack no probability below 1.
+    """
     return attacker.RATES, power(accountant, rho, attacker.RATES, slack)
 
 
@@ -74,7 +104,7 @@ def conversion(accountant: Accountant) -> str:
 
 
 def stated(accountant: Accountant, rho: float) -> str:
-    """Return a budget as text: rho, and mu under GDP."""
+    """Return a budget as text with six significant digits: "rho = ...", under GDP "mu = ... (rho = mu^2/2 = ...)"."""
     return f"mu = {mu_of(rho):.6g} (rho = mu^2/2 = {rho:.6g})" if accountant is GDP else f"rho = {rho:.6g}"
 
 

@@ -35,6 +35,9 @@ class Meter:
         within: The meter that this one is a part of, which every charge is charged to as well.
         delta: Largest sum of the deltas of events.
         accountant: The accountant that turns events into rho.
+
+    Raises:
+        ValueError: rho is not positive, or delta no probability below 1.
     """
 
     def __init__(self, rho: float, within: Meter | None = None, delta: float = 0.0, accountant: Accountant = ZCDP) -> None:
@@ -50,7 +53,7 @@ class Meter:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events of all charges so far, in order."""
+        """The events of all charges so far, those of parts included, in order; () before the first."""
         return tuple(self._events)
 
     @property
@@ -64,7 +67,7 @@ class Meter:
 
     @property
     def rho_spent(self) -> float:
-        """The sum of the rho of all charges."""
+        """The sum of the rho of all charges, those of parts included."""
         return self._spent / _UNIT
 
     @property
@@ -87,6 +90,12 @@ class Meter:
 
         Its charges are charged here too. No rho is reserved: other charges may use up this meter
         first.
+
+        Args:
+            rho: Budget of the stage.
+
+        Raises:
+            ValueError: rho is not positive.
         """
         return Meter(rho, within=self, delta=float(self._delta), accountant=self._accountant)
 
@@ -95,6 +104,7 @@ class Meter:
 
         Raises:
             BudgetExceeded: This budget or the containing one does not suffice; nothing is charged.
+            ValueError: The accountant cannot account for this kind of event.
         """
         price = self._accountant.cost(event)
         cost = math.ceil(price * _UNIT)

@@ -39,11 +39,16 @@ class OpenDPNoise:
         self._draws = 0
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Return values + rounded normal noise of standard deviation sigma, independently per entry.
+        """Return values + rounded normal noise of standard deviation sigma, independently per entry, as whole numbers.
+
+        Args:
+            values: Whole numbers of any shape, which is the result's shape too.
+            sigma: Standard deviation of the noise, in units of the values.
 
         Raises:
             BudgetExceeded: This object has drawn more than `lattice.MOST_DRAWS` numbers, up to
                 which the distance from normal noise is proved.
+            ValueError: sigma is not positive, or 2^58 or more.
         """
         self._draws += values.size
         if self._draws > lattice.MOST_DRAWS:
@@ -53,11 +58,11 @@ class OpenDPNoise:
         return np.asarray(values + lattice.rounded(_drawn(fine, np.zeros(values.shape, dtype=np.int64)), b))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
-        """Return values + discrete Laplace noise of this scale, independently per entry."""
+        """Return values + discrete Laplace noise of this scale, independently per entry: whole numbers, shaped like `values`."""
         return _drawn(measurements.make_laplace(_vectors(), metrics.l1_distance(T="i64"), scale=scale), values)
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Return the index of the largest score + Gumbel(scale)."""
+        """Return the index, from 0, of the largest score + Gumbel(scale); `scale` is in units of the scores."""
         return int(_noisy_max(scale)(np.ascontiguousarray(scores, dtype=np.int64)))
 
     def uniform(self, size: int) -> int:
@@ -65,7 +70,7 @@ class OpenDPNoise:
         return secrets.randbelow(size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Return, for each exponent x >= 0, True with probability exp(-x), independently and exactly.
+        """Return, for each exponent x >= 0, True with probability exp(-x), independently and exactly: shape (exponents,).
 
         Canonne, Kamath and Steinke 2020, Algorithm 1. OpenDP contains this sampler but does not
         export it.

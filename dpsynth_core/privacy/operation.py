@@ -77,11 +77,19 @@ class Asked:
         return self.shapes[clique]
 
     def groups_of(self, clique: Clique) -> tuple[Groups, ...]:
-        """Return the groups of values among the names of a clique, in order."""
+        """Return the groups of values among the names of a clique, in the clique's order; () without such names."""
         return tuple(self.groups[name] for name in clique if name in self.groups)
 
     def require(self, ability: str) -> None:
-        """Raise ValueError unless the source has this ability, such as "over" (a key of `_REFUSALS`)."""
+        """Check that the source has an ability beyond counting marginals.
+
+        Args:
+            ability: The ability: "over" or "values" (it holds values), "right" (records can be asked about),
+                "roots" (it knows whose a record is), or "occupied" (it lists cells that have records).
+
+        Raises:
+            ValueError: The source lacks it.
+        """
         if ability not in self.offers:
             raise ValueError(_REFUSALS[ability])
 
@@ -149,8 +157,11 @@ class Operation(Generic[P, R]):
     def digests(self, arguments: Sequence[object]) -> tuple[tuple[str, ...], ...]:
         """Return digests (SHA-256) of the arguments that are not names or numbers, for the transcript.
 
+        Args:
+            arguments: The arguments of a call, after `Asked`.
+
         Returns:
-            At most one further argument, a tuple of texts; nothing where names and numbers identify
+            At most one further argument, a tuple of texts; () where names and numbers identify
             the call.
         """
         return questions.digests(arguments) if self._digests is None else (self._digests(*arguments),)

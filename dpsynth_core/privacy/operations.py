@@ -64,8 +64,15 @@ def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
 
     Args:
         asked: The public facts of the call.
-        clique: The columns of the marginal.
+        clique: The columns of the marginal, each with two values or more.
         sigma: Standard deviation of the noise of each cell, in records.
+
+    Returns:
+        A function of the view that returns the sensitivity, in rows; it reads no counts.
+
+    Raises:
+        ValueError: The clique is not in domain order, a column has one value only, or sigma is out of
+            range.
     """
     l2 = residuals.sensitivity(asked.unit, asked.shape(clique) if clique else (), sigma)
     return lambda _: l2
@@ -77,11 +84,14 @@ def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answ
 
     Args:
         asked: The public facts of the call.
-        cliques: The columns of each marginal.
+        cliques: The columns of each marginal; one marginal or more.
         sigma: Standard deviation of the noise of each cell, in records.
 
     Returns:
         A function of the view that returns one measurement per clique, in order.
+
+    Raises:
+        ValueError: A clique is empty or not in domain order.
     """
     shapes = [asked.shape(clique) for clique in cliques]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
@@ -108,6 +118,13 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
         asked: The public facts of the call.
         clique: The columns of the marginal, each with two values or more.
         sigma: Standard deviation of the noise of each cell, in records.
+
+    Returns:
+        A function of the view that returns the noisy residual, in records.
+
+    Raises:
+        ValueError: The clique is empty or not in domain order, a column has one value only, or sigma is
+            out of range.
     """
     asked.shape(clique)
     bits = residuals.lattice_bits(sigma)
@@ -183,14 +200,16 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
         asked: The public facts of the call.
         clique: The column, as a clique of one name.
         sigma: Standard deviation of the noise of each number, in records.
-        delta: Probability with which the guarantee may fail; a smaller delta means a higher
+        delta: Probability with which the guarantee may fail, below 1/2; a smaller delta means a higher
             threshold.
 
     Returns:
-        A function of the view that returns the noisy number of records of each released text.
+        A function of the view that returns the noisy number of records of each released text, whole
+        numbers: first of the two of `keys.PUBLIC` (missing, and other; they may be negative), then of
+        the texts in alphabetical order.
 
     Raises:
-        ValueError: The source cannot answer about texts.
+        ValueError: The source cannot answer about texts, or sigma or delta is out of range.
     """
     asked.shape(clique)
     asked.require("values")
@@ -217,6 +236,9 @@ def measure_total(asked: Asked, sigma: float) -> Answer[float]:
     Args:
         asked: The public facts of the call.
         sigma: Standard deviation of the noise, in rows.
+
+    Returns:
+        A function of the view that returns the number, a whole one, which noise may make negative.
     """
     if asked.unit.total_is_public:
         rows = float(asked.rows())
@@ -238,7 +260,11 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
         sigma: Standard deviation of the noise of each error, in records.
 
     Returns:
-        A function of the view that returns the noisy error of each clique, in records.
+        A function of the view that returns the noisy error of each clique, in records and in the order
+        of `answers`; noise may make it negative.
+
+    Raises:
+        ValueError: An answer has another shape than its marginal, or is not finite or too large.
     """
     tables = tuple(answers.values())
     check_answers(tables, [asked.shape(clique) for clique in answers])
@@ -259,6 +285,9 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
         answers: By clique, the public counts that the exact marginals are compared with.
         rank: Rank of the wanted error, 1 for the smallest, len(answers) for the largest.
         sigma: Standard deviation of the noise, in records.
+
+    Returns:
+        A function of the view that returns the noisy error, in records; noise may make it negative.
 
     Raises:
         ValueError: The rank is not in 1..len(answers), or an answer has another shape than its
@@ -287,6 +316,9 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
         threshold: None to compare cells. Otherwise the answer in a cell is to the query "how many
             records agree with the cell in at least `threshold` of the columns".
 
+    Returns:
+        A function of the view that returns the noisy difference, in records; noise may make it negative.
+
     Raises:
         ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty,
             or an answer has another shape.
@@ -310,6 +342,9 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
             marginal.
         columns: Ordered columns, of which each clique has one or more.
         sigma: Standard deviation of the noise, in records.
+
+    Returns:
+        A function of the view that returns the noisy difference, in records; noise may make it negative.
 
     Raises:
         ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is
@@ -399,6 +434,9 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
         low: Smallest weight, from -1 to 0.
         high: Largest weight, from 0 to 1.
         sigma: Standard deviation of the noise, in units of the sum.
+
+    Returns:
+        A function of the view that returns the noisy sum, in units of the weights.
 
     Raises:
         ValueError: The bounds or a weight are out of range, both bounds are 0, or the weights have

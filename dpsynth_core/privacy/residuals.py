@@ -47,6 +47,9 @@ def one_row(sizes: tuple[int, ...], bits: int) -> Fraction:
     Args:
         sizes: Number of values n_i of each column.
         bits: The noise is on a lattice of 2^-bits people.
+
+    Raises:
+        ValueError: `sizes` is empty, or a column has fewer than two values.
     """
     return math.prod((equal for equal, _ in _factors(sizes, bits)), start=Fraction(1))
 
@@ -76,7 +79,10 @@ def sensitivity(unit: Unit, sizes: tuple[int, ...], sigma: float) -> float:
     Args:
         unit: The unit of privacy.
         sizes: Number of values of each column.
-        sigma: Standard deviation of the noise of each cell, which determines the lattice.
+        sigma: Standard deviation of the noise of each cell, in records, which determines the lattice.
+
+    Raises:
+        ValueError: A column has fewer than two values, or sigma is out of range (`lattice_bits`).
     """
     if not sizes:
         return float(unit.total_l2)
@@ -108,7 +114,7 @@ def _factors(sizes: Sequence[int], bits: int) -> Iterator[tuple[Fraction, Fracti
 def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return R x for a table x: along every axis, the first entry minus each other entry.
 
-    The result is exact modulo 2^64, also where it wraps around.
+    Each axis of the result is shorter by one. It is exact modulo 2^64, also where it wraps around.
     """
     for axis in range(table.ndim):
         first, others = np.split(table, [1], axis=axis)
@@ -119,7 +125,8 @@ def differences(table: NDArray[np.int64]) -> NDArray[np.int64]:
 def centred(released: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the table w with R w = `released` that sums to zero along every axis.
 
-    For released = R x, it is the projection of x on what R keeps: the residual.
+    Each axis of the result is longer by one. For released = R x, it is the projection of x on what R
+    keeps: the residual.
     """
     table = released
     for axis in range(released.ndim):

@@ -56,7 +56,10 @@ def distances(counts: Sequence[NDArray[np.int64]], answers: Sequence[NDArray[np.
 
     Args:
         counts: Exact counts of each table.
-        answers: Public answers to each table, in counts.
+        answers: Public answers to each table, in counts, of the same shapes.
+
+    Returns:
+        One whole number per table, in order; [] without tables.
     """
     steps: list[int] = []
     for block in _blocks(answers):
@@ -146,7 +149,7 @@ class Offered:
 def scores(weights: NDArray[np.int64], distance_steps: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return weights * (distances - offsets), in units of (largest weight) / (COUNT_STEPS * WEIGHT_STEPS).
 
-    Scores are clamped to +-SCORE_LIMIT.
+    Scores are clamped to +-SCORE_LIMIT. All arrays have the shape (candidates,).
 
     Args:
         weights: Weights in steps (`weight_steps`).

@@ -13,7 +13,11 @@ from dpsynth_core.privacy.view import Integers
 
 
 class SeededNoise:
-    """Repeatable noise from a seed: for tests and demonstrations on invented people only."""
+    """Repeatable noise from a seed, not private: for tests and demonstrations on invented people only.
+
+    Args:
+        seed: Seed of the noise; the same calls with the same seed give the same noise.
+    """
 
     private = False
 
@@ -21,7 +25,7 @@ class SeededNoise:
         self._rng = np.random.default_rng(seed)
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Return values + rounded normal noise of standard deviation sigma, independently per entry."""
+        """Return values + rounded normal noise of standard deviation sigma, independently per entry: whole numbers."""
         return np.asarray(values + np.rint(self._rng.normal(0.0, sigma, values.shape)).astype(np.int64))
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
@@ -31,7 +35,7 @@ class SeededNoise:
         return np.asarray(values + first - second)
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Return the index of the largest score + Gumbel(scale)."""
+        """Return the index, from 0, of the largest score + Gumbel(scale); `scale` is in units of the scores."""
         return int(np.argmax(scores + self._rng.gumbel(0.0, scale, scores.shape)))
 
     def uniform(self, size: int) -> int:

@@ -28,26 +28,31 @@ class Noise(Protocol):
     private: bool
 
     def gaussian(self, values: Integers, sigma: float) -> Integers:
-        """Return values + normal noise of standard deviation sigma, rounded to whole numbers (see `lattice`), independently per entry."""
+        """Return values + normal noise of standard deviation sigma, rounded to whole numbers (see `lattice`), independently per entry.
+
+        Args:
+            values: Whole numbers of any shape, which is the result's shape too.
+            sigma: Standard deviation of the noise, in units of the values.
+        """
 
     def discrete_laplace(self, values: Integers, scale: float) -> Integers:
         """Return values + noise with Pr[x] proportional to exp(-|x| / scale) on the integers, independently per entry."""
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Return the index of the largest score + Gumbel(scale): index i with probability proportional to exp(score_i / scale)."""
+        """Return the index of the largest score + Gumbel(scale): index i, from 0, with probability proportional to exp(score_i / scale)."""
 
     def uniform(self, size: int) -> int:
         """Return a whole number from 0 to size - 1, each with the same probability."""
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Return, for each exponent x >= 0, True with probability exp(-x), independently."""
+        """Return, for each exponent x >= 0, True with probability exp(-x), independently: shape (exponents,)."""
 
     def halved(self, counts: Integers) -> Integers:
         """Return, for each entry, the number of heads among that many fair coins."""
 
 
 class View(Protocol):
-    """The exact, private counts of one table.
+    """The exact, private counts of one table, without noise.
 
     Only `privacy.kernel` makes a view, and it passes the view to an operation after the charge.
     """
@@ -57,28 +62,35 @@ class View(Protocol):
         """The source of noise for the answer."""
 
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
-        """Return the exact marginals of canonical cliques by clique, shape domain.sizes(clique)."""
+        """Return the exact marginals of canonical cliques (tuples of columns in domain order), by clique.
+
+        Each has the numbers of records, int64, shape domain.sizes(clique).
+        """
 
     def total(self) -> Integers:
         """Return the number of rows, as an array of shape (1,)."""
 
     def cells(self, cells: Attribute) -> Integers:
-        """Return the number of records in each of these cells of one column, which need not be cells of the domain."""
+        """Return the exact number of records in each of these cells of one column, shape (cells,).
+
+        Args:
+            cells: The column with its cells, which need not be cells of the domain.
+        """
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield mappings from a column's keys (`vocabulary.keys`) to their numbers of records.
+        """Yield mappings from a column's keys (`vocabulary.keys`) to their exact numbers of records.
 
         No key is in two of the mappings.
         """
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
-        """Return, for each predictor, the number of records that it predicts rightly."""
+        """Return, for each predictor, the exact number of records that it predicts rightly, shape (predictors,)."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
         """Return the sum of persons' roots in each cell, in steps of 1/ROOT_STEPS (`RootSource.roots`)."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the cells of a clique that have records."""
+        """Return the cells of a clique that have records, with exact numbers of records."""
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
         """Return compute(), or the cached result if the latest call with this kind had the same key.
