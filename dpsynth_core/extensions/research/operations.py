@@ -49,18 +49,23 @@ def select_signed_query(
     """Draw a query or its negation by the exponential mechanism, `count` times with replacement.
 
     The draws are independent. The score is sign * (q(D) - answer_q), in counts, over the class
-    closed under negation. It moves by query_l1 at most (Proposition 9).
+    closed under negation. It moves by query_l1 at most (Proposition 9). Callers pass a kernel in place of `asked`,
+    which is charged rho = count * eps^2 / 8, and get the value itself.
 
     Args:
         asked: The public facts of the call.
         queries: The class.
         answers: Public answers to all queries, in counts.
         eps: Privacy parameter of each draw.
-        count: Number of draws.
+        count: Number of draws, at least 1.
 
     Returns:
-        A function of the view that returns the numbers of the queries and their signs, 1 or -1 for
+        A function of the view that returns the numbers of the queries, in order of drawing, and their signs, 1 or -1 for
         the negation, each of shape (count,).
+
+    Raises:
+        ValueError: The class is of another domain, an answer is for another class or too large, or eps or count is out of range.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
@@ -75,21 +80,24 @@ def select_worst_queries(
     """Draw `count` different queries by the exponential mechanism with score |q(D) - answer_q|.
 
     They are drawn one after the other. The score, in counts, moves by query_l1 at most
-    (Proposition 9); each draw is over the remaining queries.
+    (Proposition 9); each draw is over the remaining queries. Callers pass a kernel in place of `asked`,
+    which is charged rho = count * eps^2 / 8, and get the value itself.
 
     Args:
         asked: The public facts of the call.
         queries: The class.
         answers: Public answers to all queries, in counts.
         eps: Privacy parameter of each draw.
-        count: Number of draws.
-        excluded: Numbers of queries that are not offered.
+        count: Number of draws, at least 1.
+        excluded: Numbers of queries that are not offered, in any order; may be empty.
 
     Returns:
-        A function of the view that returns the numbers of the queries, in the order drawn.
+        A function of the view that returns the numbers of the queries, in the order drawn, shape (count,).
 
     Raises:
-        ValueError: Fewer than `count` queries are offered, or the queries are of another domain.
+        ValueError: Fewer than `count` queries are offered, the queries are of another domain, an answer or an excluded number
+            is for another class, an answer is too large, or eps or count is out of range.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
     left_out = merged(np.asarray(excluded, dtype=np.int64), np.zeros(0, dtype=np.int64))  # in order, each once
@@ -105,7 +113,8 @@ def select_worst_queries(
 def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
     """Select one query by permute-and-flip with score |q(D) - answer_q| (Proposition 10).
 
-    The score, in counts, moves by query_l1 at most.
+    The score, in counts, moves by query_l1 at most. Callers pass a kernel in place of `asked`, which is charged
+    rho = eps^2 / 2, and get the value itself.
 
     Args:
         asked: The public facts of the call.
@@ -115,6 +124,10 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 
     Returns:
         A function of the view that returns the number of the query.
+
+    Raises:
+        ValueError: The class is of another domain, an answer is for another class or too large, or eps is out of range.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     b = flipping.scale(eps, asked.unit.query_l1)
     _check(asked, queries, answers.numbers)
@@ -126,16 +139,21 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
     """Measure q(D) for each of k queries, in counts: l2 = sqrt(k) query_l1 (Proposition 3).
 
-    Each count moves by query_l1 at most.
+    Each count moves by query_l1 at most. Callers pass a kernel in place of `asked`, which is charged
+    rho = k query_l1^2 / (2 sigma^2), and get the value itself.
 
     Args:
         asked: The public facts of the call.
         queries: The class.
-        numbers: Numbers of the queries in the class.
-        sigma: Standard deviation of the noise of each count.
+        numbers: Numbers of the queries in the class, at least one.
+        sigma: Standard deviation of the noise of each count, in counts, above 0.
 
     Returns:
-        A function of the view that returns the noisy counts, shape (k,).
+        A function of the view that returns the noisy counts in the order of `numbers`, shape (k,); they may be negative.
+
+    Raises:
+        ValueError: The class is of another domain, a number is not of the class, there are no numbers, or sigma is not above 0.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     _check(asked, queries, numbers)
     return measure(lambda view: _counts(view, queries).at(numbers), sigma)
@@ -153,7 +171,8 @@ def keep_queries(
 
     A = sign * (min(q(D) / records, 1) - answer). One unit of privacy changes a count by at most
     query_l1 (Proposition 11). All numbers are fractions, so the draw needs no rounding. Without
-    queries, nothing is charged.
+    queries, nothing is charged. Callers pass a kernel in place of `asked`, which is charged the cost of a
+    `Retention`, and get the value itself.
 
     Args:
         asked: The public facts of the call.
@@ -169,7 +188,8 @@ def keep_queries(
         A function of the view that returns a mask of shape (k,): True for each kept query.
 
     Raises:
-        ValueError: The class is of another domain, or a number, sign or answer is out of range.
+        ValueError: The class is of another domain, or a number, sign, answer or parameter is out of range.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     _check(asked, queries, numbers)
     if not np.shape(numbers) == np.shape(signs) == np.shape(answers):
@@ -194,7 +214,8 @@ def keep_queries(
 def mixture_l1(asked: Asked, records: float) -> Answer[float]:
     """Return the sensitivity of `best_mixture_error` to one unit of privacy, in people.
 
-    It includes the tolerance of the solver. It is public, and nothing is charged.
+    It includes the tolerance of the solver. It is public, and nothing is charged. Callers pass a kernel in place
+    of `asked`, and get the number itself.
 
     Args:
         asked: The public facts of the call.
@@ -215,7 +236,8 @@ def best_mixture_error(
     """Measure the best-mixture error, or `floor` if that is larger, with discrete Laplace noise.
 
     The best-mixture error is the smallest value, over all weights on the rows of `support`, of the
-    largest error |q(D) - answer_q|, in counts. Its l1 sensitivity is `mixture_l1` (Proposition 12).
+    largest error |q(D) - answer_q|, in counts. Its l1 sensitivity is `mixture_l1` (Proposition 12). Callers pass a
+    kernel in place of `asked`, which is charged rho = (mixture_l1 / scale)^2 / 2, and get the value itself.
 
     Args:
         asked: The public facts of the call.
@@ -233,6 +255,7 @@ def best_mixture_error(
 
     Raises:
         ValueError: The class is of another domain, or a public number is out of range.
+        BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     _check(asked, queries, np.zeros(0, dtype=np.int64))
     if not (records >= 1 and floor > 0 and len(support) and start.shape == (len(support),) and (start > 0).all()):
@@ -263,12 +286,12 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
 
     One unit of privacy changes the difference of two rules' costs by at most marginal_l1
     (Proposition 13). The guarantee holds on condition that the oracle proves its answer on every
-    neighbouring table.
+    neighbouring table. Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
 
     Args:
         asked: The public facts of the call.
         task: The class of rules, and the cost of a rule at a record.
-        eps: Parameter of the call, which costs rho = eps^2 / 2.
+        eps: Parameter of the call, above 0, which costs rho = eps^2 / 2.
         oracle: The oracle that finds the rule of least cost.
 
     Returns:
@@ -276,7 +299,9 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
         rule") if the oracle did not prove its answer. The cost is the same for both.
 
     Raises:
-        ValueError: The source cannot answer about records, or eps is too small.
+        ValueError: The source cannot answer about records, or eps is so small that the noise is too
+            large for exact costs.
+        BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
@@ -316,11 +341,13 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
     """Learn a rule by PRSMA over RSPM: (eps, delta)-DP, even if calls of the oracle fail (Proposition 15).
 
+    Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
+
     Args:
         asked: The public facts of the call.
         task: The class of rules, and the cost of a rule at a record.
-        eps: Parameter of the call, which costs rho = eps^2 / 2.
-        delta: Probability of failure, which is charged in addition.
+        eps: Parameter of the call, above 0, which costs rho = eps^2 / 2.
+        delta: Probability of failure, above 0 and below 1, which is charged in addition.
         oracle: The oracle that finds the rule of least cost.
 
     Returns:
@@ -331,6 +358,7 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
         ValueError: The source cannot answer about records, the number of records is secret, or eps
             or delta is out of range.
         CapacityError: The table has fewer records than PRSMA's parts; nothing is charged.
+        BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
     plan = rspm.Prsma(eps, delta)
@@ -349,7 +377,8 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
 def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
     """Select a rule by the exponential mechanism over all rules of a class, with a rule's cost as penalty.
 
-    One unit of privacy changes a cost by at most query_l1 (Proposition 9).
+    One unit of privacy changes a cost by at most query_l1 (Proposition 9). Callers pass a kernel in place of `asked`,
+    which is charged, and get the array itself.
 
     Args:
         asked: The public facts of the call.
@@ -362,6 +391,7 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
     Raises:
         ValueError: The source cannot answer about records, the class is not `enumerable`, or eps is
             not positive or too small.
+        BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
     if not enumerable(task.rules):  # before the charge
@@ -375,19 +405,21 @@ def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float)
     """Measure the cost of each of k rules, without rivals, with rounded Gaussian noise.
 
     One unit of privacy changes each cost by at most query_l1, so that l2 = sqrt(k) query_l1
-    (Proposition 3).
+    (Proposition 3). Callers pass a kernel in place of `asked`, which is charged rho = k query_l1^2 / (2 sigma^2), and get
+    the array itself.
 
     Args:
         asked: The public facts of the call.
         task: The class of rules, and the cost of a rule at a record.
-        rules: The k rules.
-        sigma: Standard deviation of the noise of each cost, in records.
+        rules: The k rules, at least one.
+        sigma: Standard deviation of the noise of each cost, in records, above 0.
 
     Returns:
-        A function of the view that returns the noisy costs in records, shape (k,).
+        A function of the view that returns the noisy costs in records, in the order of `rules`, shape (k,).
 
     Raises:
-        ValueError: The source cannot answer about records.
+        ValueError: The source cannot answer about records, there are no rules, or sigma is not above 0.
+        BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
     return measure(lambda view: task.costs(rules, view.occupied(task.columns)), sigma)

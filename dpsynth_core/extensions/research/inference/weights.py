@@ -40,17 +40,21 @@ class Weights(ABC):
 
     @abstractmethod
     def answers(self) -> SparseAnswers:
-        """Return the answer to every query of the class, as a fraction of the weight."""
+        """Return the answer to every query of the class, as a fraction of the weight, from 0 to 1."""
 
     @abstractmethod
     def answer(self, query: Query) -> float:
-        """Return the fraction of the weight on records that satisfy a query."""
+        """Return the fraction of the weight on records that satisfy a query, from 0 to 1."""
 
     @abstractmethod
     def reweigh(self, query: Query, step: float) -> None:
-        """Multiply the weights of records that satisfy the query by exp(step).
+        """Multiply the weights of records that satisfy the query by exp(step), in place.
 
         Answers stay shares of the whole weight, so those to other queries change too.
+
+        Args:
+            query: The query.
+            step: Logarithm of the factor.
         """
 
     def remember(self) -> None:
@@ -77,7 +81,7 @@ class ExplicitDistribution:
         return float(self.cells.sum())
 
     def marginal(self, clique: Clique) -> Float:
-        """Return the marginal of a clique in counts, shape domain.sizes(clique)."""
+        """Return the marginal of a clique in counts of people, shape domain.sizes(clique)."""
         return project(self.cells, self.domain.names, clique)
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
@@ -88,8 +92,8 @@ class ExplicitDistribution:
 
         Args:
             n: Number of rows.
-            marginals: Weight c_r of each marginal that the rows should answer.
-            rng: Randomness.
+            marginals: The marginals that the rows should answer, each with its weight c_r.
+            rng: Source of randomness.
         """
         counts = rounded(self.cells.ravel() * (n / self.total), n, rng)
         occupied = np.flatnonzero(counts)
@@ -118,11 +122,13 @@ class CellWeights(Weights):
 
     @override
     def answers(self) -> SparseAnswers:
+        """Return the answer to every query of the class, as a fraction of the weight, from 0 to 1; all are listed."""
         tables = marginals(self._queries.domain, self._weights, self._queries.cliques)
         return SparseAnswers.all_of(self._queries.counts(tables) / self._mass)
 
     @override
     def answer(self, query: Query) -> float:
+        """Return the fraction of the weight on records that satisfy a query, from 0 to 1."""
         if query.threshold == len(query.clique):
             return float(self._weights[self._slice(query)].sum()) / self._mass
         marginal = project(self._weights, self._queries.domain.names, query.clique)
@@ -130,6 +136,7 @@ class CellWeights(Weights):
 
     @override
     def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the weights of records that satisfy the query by exp(step), in place."""
         before, factor = self.answer(query), math.exp(step)
         if query.threshold == len(query.clique):
             self._weights[self._slice(query)] *= factor
@@ -139,12 +146,17 @@ class CellWeights(Weights):
 
     @override
     def remember(self) -> None:
+        """Scale the weights to the sum 1, and add them to the sum that `average` divides."""
         self._weights /= self._weights.sum()
         self._mass = 1.0
         super().remember()
 
     def average(self, total: float) -> ExplicitDistribution:
-        """Return the mean of the remembered weights as counts that add up to `total`, a number of people."""
+        """Return the mean of the remembered weights as counts that add up to `total`; `remember` must have been called.
+
+        Args:
+            total: A number of people.
+        """
         return ExplicitDistribution(self._queries.domain, self._sum * (total / self._remembered))
 
     def _slice(self, query: Query) -> tuple[int | slice, ...]:
@@ -173,20 +185,27 @@ class RowWeights(Weights):
 
     @override
     def answers(self) -> SparseAnswers:
+        """Return the answer to every query of the class, as a fraction of the weight; queries that no row satisfies have 0."""
         return SparseAnswers(self._incidence.numbers, self._incidence.answers(self._weights))
 
     @override
     def answer(self, query: Query) -> float:
+        """Return the fraction of the weight on rows that satisfy a query, from 0 to 1."""
         return float(self._weights[self._rows(query)].sum())
 
     @override
     def reweigh(self, query: Query, step: float) -> None:
+        """Multiply the weights of rows that satisfy the query by exp(step), in place, and scale all to the sum 1."""
         rows = self._rows(query)
         self._weights[rows] *= np.exp(step)
         self._weights /= self._weights.sum()
 
     def average(self, total: float) -> WeightedRecords:
-        """Return the rows with the mean of the remembered weights, which add up to `total`, a number of people."""
+        """Return the rows with the mean of the remembered weights, scaled to add up to `total`; `remember` must have been called.
+
+        Args:
+            total: A number of people.
+        """
         return WeightedRecords(self._incidence.queries.domain, self._incidence.codes, self._sum * (total / self._remembered))
 
     def _rows(self, query: Query) -> NDArray[np.intp]:

@@ -79,13 +79,13 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """Kill the processes, even during a search, and wait until they have ended."""
+        """Kill the processes, even during a search, and wait until they have ended. A second call does nothing."""
         for solver in self._solvers:
             solver.kill()
         self._solvers = []
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:
-        """Find the best record of each problem by CP-SAT, and return the solutions in order.
+        """Find the best record of each problem by CP-SAT, and return the solutions in order; [] without problems.
 
         Problems with the same SignedQueries object share one model. A solution may lack a proof, or
         be a failed one (`Solution.status`).
@@ -95,7 +95,7 @@ class Pool:
             limit: The limit of each search.
 
         Raises:
-            OracleError: A process failed; the pool is closed.
+            OracleError: A process failed or hung, which closes the pool, or the pool was closed.
         """
         answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
@@ -112,8 +112,8 @@ class Pool:
             prepare: A function at the top level of a module other than the main one, which no other
                 process can import. It runs once in each process that takes part, and returns the
                 function that answers arguments with JSON values.
-            shared: The common part.
-            arguments: The arguments.
+            shared: The common part of all questions, which is pickled.
+            arguments: The arguments; without any, the result is [].
             seconds: Longest expected duration of one argument, or infinity. A process that takes
                 longer than this plus the pool's patience counts as hung.
 

@@ -30,11 +30,14 @@ class Limit:
     """The limit of a search without a proof.
 
     Attributes:
-        seconds: Wall time for one problem.
+        seconds: Wall time for one problem, in seconds; infinity for no limit of time.
         gap: Stop once bound - value <= gap * |value|; 0 asks for a proof.
         work: CP-SAT's deterministic time, about a second each on a fast machine. If it ends a search before `seconds` does, the same
             problem has the same answer on every machine.
         seed: Seed of the solver.
+
+    Raises:
+        ValueError: A number is out of range, or neither `seconds` nor `work` is finite.
     """
 
     seconds: float = 10.0
@@ -54,6 +57,9 @@ class Limit:
 
         Args:
             work: CP-SAT's deterministic time, about a second per unit on a fast machine.
+
+        Raises:
+            ValueError: The work is not above 0 and finite.
         """
         return cls(seconds=math.inf, work=work)
 
@@ -64,7 +70,7 @@ class Solution:
 
     Attributes:
         codes: The record, shape (attributes,); shape (0,) after a failed search.
-        value: Its value; -inf after a failed search.
+        value: Its value, in the unit of the queries' weights; -inf after a failed search.
         bound: Upper bound of the value of every possible record, or inf.
         status: optimal, feasible or failed.
     """
@@ -81,11 +87,11 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """The distance from the value to the upper bound of all records; inf without a bound."""
+        """The distance from the value to the upper bound of all records, at least 0; inf without a bound and after a failed search."""
         return max(self.bound - self.value, 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values by name, with the record as a list of codes."""
+        """Return the fields codes (a list), value, bound and status by name; the numbers may be infinite."""
         return vars(self) | {"codes": self.codes.tolist()}
 
     @classmethod
@@ -125,7 +131,7 @@ def search(model: cp_model.CpModel, limit: Limit, **parameters: Any) -> SearchRe
     and the bound inf if the objective is maximised, -inf if it is minimised.
 
     Args:
-        model: The model.
+        model: The model; not changed.
         limit: The limits and the seed; limit.gap is relative to the objective with its offset.
         **parameters: Further parameters of CP-SAT (sat_parameters.proto). A text is the name of a
             constant of the module `cp_model`.

@@ -29,7 +29,7 @@ CUTS, ROUNDS = 300, 400
 def gap(records: float) -> float:
     """Return the largest distance of the two bounds on the best-mixture error, in counts.
 
-    It is half a person or, on a very large table, the solver's precision. It is public.
+    It is half a person or, on a table of more than 50,000 people, 1e-5 of their number, the solver's precision. It is public.
 
     Args:
         records: Number of people.
@@ -40,7 +40,8 @@ def gap(records: float) -> float:
 def bracket(tally: QueryCounts, incidence: Incidence, start: Float, records: float, floor: float) -> tuple[float, float] | None:
     """Return a lower and an upper bound of max(f, floor), f being the best-mixture error, in counts.
 
-    The bounds are at most 0.9 * gap(records) apart. None is returned if the search could not bring
+    The best-mixture error is the smallest value, over all weights on the public rows, of the largest error of a query. The
+    bounds are at most 0.9 * gap(records) apart, and they are private. None is returned if the search could not bring
     them so close.
 
     Args:

@@ -56,6 +56,7 @@ class Laplace(_Pure):
     @property
     @override
     def exact_epsilon(self) -> Fraction:
+        """The epsilon of the event, l1 / scale, as an exact fraction."""
         return Fraction(self.l1) / Fraction(self.scale)
 
 
@@ -83,6 +84,7 @@ class Retention(Event):
     @property
     @override
     def cost(self) -> Fraction:
+        """The rho of the event, never rounded down."""
         slope = Fraction(-1 / math.expm1(-self.gamma)) * (1 + Fraction(1, 2**48))  # 1 + 1/(e^gamma - 1), never rounded down
         return self.count * (Fraction(self.eta) * self.rows / Fraction(self.records) * slope) ** 2 / 8
 
@@ -96,7 +98,7 @@ class PerturbedMinimum(Laplace):
     """
 
     def pays(self, needed: Event) -> bool:
-        """Return whether this event costs as much as the event that is due, up to rounding.
+        """Return whether this event costs as much as the event that is due, up to rounding; False for an event of another kind.
 
         Unlike for other events, scale and l1 are not compared: both grow with the number of
         separators, which a transcript does not name. The cost depends on eps = l1 / scale alone.

@@ -43,7 +43,7 @@ def scale(eps: float, rows: int) -> float:
 
 
 def signed(groups: ScoreGroups, count: int, b: float, noise: Noise) -> tuple[Integers, NDArray[np.int8]]:
-    """Draw `count` times, independently, among all queries and their negations.
+    """Draw `count` times, independently, among all queries and their negations, in proportion to exp(score / b).
 
     Args:
         groups: The queries in groups of equal score. A negation has the opposite score.
@@ -52,7 +52,7 @@ def signed(groups: ScoreGroups, count: int, b: float, noise: Noise) -> tuple[Int
         noise: The source of randomness.
 
     Returns:
-        The numbers of the queries and their signs (-1 for a negation), in order of drawing.
+        The numbers of the queries and their signs (-1 for a negation), in order of drawing, each of shape (count,).
     """
     draws = Draws(np.concatenate([groups.scores, -groups.scores]), np.tile(groups.sizes, 2), b, noise)
     drawn = [draws.draw() for _ in range(count)]
@@ -71,7 +71,7 @@ def worst(groups: ScoreGroups, count: int, b: float, noise: Noise) -> Integers:
         noise: The source of randomness.
 
     Returns:
-        The numbers of the queries, in order of drawing.
+        The numbers of the queries, in order of drawing, shape (count,).
     """
     draws = Draws(np.abs(groups.scores), groups.sizes, b, noise)
     return np.array([groups.member(*draws.draw_and_remove()) for _ in range(count)], dtype=np.int64)
@@ -81,8 +81,8 @@ class Draws:
     """Draws of members of groups, each member in proportion to exp(score of its group / b).
 
     Args:
-        scores: Score of each group, in whole steps.
-        sizes: Number of members of each group.
+        scores: Score of each group, in whole steps; at least one group.
+        sizes: Number of members of each group, at least 1.
         b: Scale of the draw, in steps.
         noise: The source of randomness.
     """
@@ -98,7 +98,7 @@ class Draws:
         self._buckets = tops + _times_log(b, np.add.reduceat(np.exp(gaps / b), starts))
 
     def draw(self) -> tuple[int, int]:
-        """Draw a member, and return its group and its place in the group, counted from 0.
+        """Draw a member, and return the index of its group and its place in the group, both counted from 0.
 
         Members that `draw_and_remove` removed are never drawn.
         """
@@ -109,7 +109,7 @@ class Draws:
         return group, place
 
     def draw_and_remove(self) -> tuple[int, int]:
-        """Draw a member, remove it from later draws, and return its group and its place in the group, counted from 0.
+        """Draw a member, remove it from later draws, and return the index of its group and its place in the group, both from 0.
 
         At least one member must be left.
         """

@@ -49,7 +49,7 @@ def scale(eps: float, rows: int) -> int:
 
 
 def worst(groups: ScoreGroups, b: int, noise: Noise) -> int:
-    """Select one query by permute-and-flip with score |score of its group|, and return its number.
+    """Select one query by permute-and-flip with score |score of its group|, and return its number in the class.
 
     Args:
         groups: The queries in groups of equal score, with at least one query.

@@ -49,7 +49,7 @@ class QueryCounts:
         return cls(queries.size, numbers, counts[numbers])
 
     def at(self, numbers: Numbers) -> Integers:
-        """Return the counts of the queries with these numbers, given in any order."""
+        """Return the counts of the queries with these numbers, given in any order; the result has their order."""
         return values_at(self.numbers, self.counts, numbers)
 
     @cached_property
@@ -58,7 +58,7 @@ class QueryCounts:
         return merged(np.zeros(1, dtype=np.int64), np.sort(self.counts))
 
     def level_of(self, counts: Integers) -> Integers:
-        """Return the index of each count in `levels`, where every given count must occur."""
+        """Return the index, from 0, of each count in `levels`, where every given count must occur."""
         return np.searchsorted(self.levels, counts).astype(np.int64)
 
     @cached_property
@@ -84,18 +84,18 @@ class QueryCounts:
 
 
 class ScoreGroups:
-    """The queries of a class in groups of equal score; the score is count - answer, in steps of 1/COUNT_STEPS.
+    """The queries of a class in groups of equal score, which is count - answer in steps of 1/COUNT_STEPS of a person.
 
-    Two groups may have the same score.
+    Two groups may have the same score. Scores and sizes are private.
+
+    Attributes:
+        scores: Score of each group, in steps.
+        sizes: Number of queries in each group, at least 1.
 
     Args:
         tally: Private counts of the queries.
         answers: Public answers in counts, which must have passed `check_answers`.
         left_out: Numbers of queries that belong to no group, ascending; None for no such query.
-
-    Attributes:
-        scores: Score of each group.
-        sizes: Number of queries in each group, positive.
     """
 
     def __init__(self, tally: QueryCounts, answers: SparseAnswers, left_out: Numbers | None = None) -> None:
@@ -116,10 +116,10 @@ class ScoreGroups:
         self.sizes: Integers = np.concatenate([left[self._levels], own_sizes])
 
     def member(self, group: int, index: int) -> int:
-        """Return the number of the query at a place of a group, in a fixed order.
+        """Return the number, in the class, of the query at a place of a group, in a fixed order.
 
         Args:
-            group: Index of the group in `scores`.
+            group: Index of the group in `scores`, from 0.
             index: Place in the group, counted from 0.
         """
         if group >= len(self._levels):
@@ -142,7 +142,11 @@ class ScoreGroups:
 
 
 def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
-    """Check that public answers are to queries of the class, and small enough for exact scores.
+    """Check that public answers are to queries of the class, and small enough for exact scores; return nothing.
+
+    Args:
+        queries: The class.
+        answers: The answers, in counts.
 
     Raises:
         ValueError: An answer is for no query of the class, not finite or too large.
@@ -152,7 +156,7 @@ def check_answers(queries: QueryClass, answers: SparseAnswers) -> None:
 
 
 def check_numbers(queries: QueryClass, numbers: Numbers) -> None:
-    """Check that an array holds numbers of queries of a class.
+    """Check that an array holds numbers of queries of a class; return nothing.
 
     Args:
         queries: The class.

@@ -85,7 +85,7 @@ class Prsma:
 
     @property
     def test_eps(self) -> float:
-        """The eps1 of the test that counts survivors."""
+        """The eps1 of the test that counts survivors: nine tenths of eps."""
         return _TEST_SHARE * self.eps
 
     @property
@@ -103,7 +103,7 @@ class Prsma:
 
     @property
     def parts(self) -> int:
-        """The K: number of parts of the table."""
+        """The K: number of parts of the table. If the oracle never fails, the test does not pass with probability 0.01 at most."""
         return self.threshold + self._reached(FAILURE_WITH_A_PERFECT_ORACLE)
 
     @property
@@ -118,11 +118,11 @@ class Prsma:
         return self.parts * self.runs
 
     def size(self, records: int) -> int:
-        """Return the number of records in each part; 0 if the table has fewer records than parts."""
+        """Return the number of records in each part, rounded down; 0 if the table has fewer records than parts."""
         return records // self.parts
 
     def inner_eps(self, records: int) -> float:
-        """Return the eps' at which each run of the learner on a part is eps'-DP.
+        """Return the eps' at which each run of the learner on a part is eps'-DP, at most 1/16.
 
         Args:
             records: Number of records of the table, at least the number of parts.
@@ -139,14 +139,14 @@ class Prsma:
 def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
     """Return RSPM's Laplace noise as the event that it is charged as.
 
-    Its scale is (change + g) m / eps in records, g being the step of the grid. It is never rounded
+    Its scale is (change + g) m / eps in records, g = 1/16 being the step of the grid. It is never rounded
     down.
 
     Args:
         separators: Number m of separators.
         change: Largest change of the difference of two rules' costs by one unit of privacy, in
             records.
-        eps: The epsilon that RSPM is to have.
+        eps: The epsilon that RSPM is to have, above 0.
 
     Raises:
         ValueError: eps is too small for exact costs.
@@ -164,8 +164,8 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
         rules: The class of rules.
         change: Largest change of the difference of two rules' costs by one unit of privacy, in
             records.
-        eps: The epsilon that RSPM is to have.
-        delta: The delta that RSPM is to have.
+        eps: The epsilon that RSPM is to have, above 0.
+        delta: The delta that RSPM is to have, above 0.
 
     Raises:
         ValueError: eps is too small for exact costs.
@@ -195,12 +195,12 @@ def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Int
     """Run RSPM once and return the released form of the rule of least cost (`written`).
 
     If the oracle did not prove its answer, or an oracle process died, the released form of "no
-    rule" is returned.
+    rule" is returned, an empty array.
 
     Args:
         task: The class of rules, and the cost of a rule at a record.
         table: The private table over the task's columns.
-        noise: Noise of each separator, in steps of 1/STEPS of a record.
+        noise: Noise of each separator, in steps of 1/STEPS (1/16) of a record, shape (separators,) or (1, separators).
         oracle: The oracle.
     """
     rule, problem = None, task.problem(table)
@@ -210,7 +210,7 @@ def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Int
 
 
 def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) -> Integers:
-    """Draw discrete Laplace noise for the separators of a class, in steps of 1/STEPS of a record.
+    """Draw discrete Laplace noise for the separators of a class, in steps of 1/STEPS (1/16) of a record.
 
     Args:
         rules: The class of rules.
@@ -225,7 +225,7 @@ def laplace_noise(rules: RuleClass, scale: float, noise: Noise, draws: int = 1) 
 
 
 def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
-    """Draw rounded Gaussian noise for the separators of a class, in steps of 1/STEPS of a record.
+    """Draw rounded Gaussian noise for the separators of a class, in steps of 1/STEPS (1/16) of a record, shape (separators,).
 
     Args:
         rules: The class of rules.
@@ -236,11 +236,11 @@ def gaussian_noise(rules: RuleClass, sigma: float, noise: Noise) -> Integers:
 
 
 def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
-    """Select a rule by the exponential mechanism over all rules of a class, with a rule's cost as penalty.
+    """Select a rule at random by the exponential mechanism over all rules of a class, with a rule's cost as penalty.
 
     Args:
         problem: The class of rules with the records.
-        b: Scale of the draw (`research.privacy.exponential.scale`).
+        b: Scale of the draw (`research.privacy.exponential.scale`), in steps of 1/COUNT_STEPS of a record.
         noise: The source of randomness.
 
     Raises:

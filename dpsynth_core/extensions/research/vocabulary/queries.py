@@ -36,9 +36,9 @@ class Query:
 
     Attributes:
         clique: The columns.
-        values: Their codes.
+        values: Their codes, in the same order.
         threshold: Smallest number of columns that agree.
-        columns: Positions of `clique` in the domain.
+        columns: Positions of `clique` in the domain, counted from 0.
     """
 
     clique: Clique
@@ -86,7 +86,7 @@ class QueryClass:
 
     @classmethod
     def of(cls, workload: Workload) -> QueryClass:
-        """Return the counting queries of a workload."""
+        """Return the counting queries of a workload, with the workload's threshold."""
         return cls(workload.domain, workload.cliques, workload.threshold)
 
     @property
@@ -103,7 +103,7 @@ class QueryClass:
         return {clique: i for i, clique in enumerate(self.cliques)}
 
     def block(self, clique: Clique) -> slice:
-        """Return the slice of the class's numbers that belong to the queries of one marginal.
+        """Return the slice of the class's numbers, from 0, that belong to the queries of one marginal.
 
         Raises:
             KeyError: The marginal is not in the class.
@@ -146,7 +146,7 @@ class QueryClass:
             codes: Codes of the rows, shape (rows, attributes of the domain).
 
         Returns:
-            The numbers of the queries, ascending, and the number of rows for each, at least 1.
+            The numbers of the queries, ascending, and the number of rows for each, at least 1; two empty arrays without rows.
         """
         if not self.overlapping and len(codes) * len(self.cliques) <= min(_HITS_AT_ONCE, self.size):
             numbers, times = np.unique(self.cells(codes), return_counts=True)
@@ -168,7 +168,8 @@ class QueryClass:
     def cells(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the number of the cell that each row is in, for each marginal, shape (rows, marginals).
 
-        Cells are numbered like queries. A threshold makes no difference.
+        Cells are numbered like the queries of a class without a threshold, through all marginals and from 0. A threshold makes no
+        difference.
 
         Args:
             codes: Codes of the rows, shape (rows, attributes of the domain).
@@ -193,7 +194,7 @@ class SparseAnswers:
     """Public answers to the queries of a class, in counts unless a function states fractions.
 
     Attributes:
-        numbers: Numbers of the queries with an answer of their own, strictly ascending.
+        numbers: Numbers of the queries with an answer of their own, from 0 and strictly ascending.
         values: The answers to these queries.
         elsewhere: The answer to every other query.
 
@@ -226,11 +227,15 @@ class SparseAnswers:
 
     @classmethod
     def all_of(cls, values: NDArray[np.float64]) -> SparseAnswers:
-        """Return the answers to every query of a class, given in the order of their numbers."""
+        """Return the answers to every query of a class.
+
+        Args:
+            values: The answers in the order of the queries' numbers, shape (size of the class,).
+        """
         return cls(np.arange(len(values), dtype=np.int64), np.asarray(values, dtype=np.float64))
 
     def at(self, numbers: Numbers) -> NDArray[np.float64]:
-        """Return the answers to the queries with these numbers, given in any order."""
+        """Return the answers to the queries with these numbers, given in any order; the result has their shape and order."""
         return values_at(self.numbers, self.values, numbers, self.elsewhere)
 
     def scaled(self, factor: float) -> SparseAnswers:
@@ -247,11 +252,11 @@ class SparseAnswers:
 
 
 def values_at(numbers: Numbers, values: NDArray[Any], wanted: Numbers, elsewhere: float = 0) -> NDArray[Any]:
-    """Look up each wanted number in an ascending list, and return the values that belong to them.
+    """Look up each wanted number in an ascending list, and return the values that belong to them, in the order of `wanted`.
 
     Args:
         numbers: The list of numbers, ascending.
-        values: The value of each number in the list.
+        values: The value of each number in the list; the result has its dtype.
         wanted: Numbers to look up, in any order.
         elsewhere: Value of a number that is not in the list.
     """
@@ -295,7 +300,7 @@ class Incidence:
 
     @property
     def numbers(self) -> Numbers:
-        """The queries that some row satisfies, ascending; all queries for thresholds."""
+        """The numbers of the queries that some row satisfies, ascending; of all queries if a row may satisfy several of one marginal."""
         return np.arange(self.queries.size) if self.queries.overlapping else self._cell_places[0]
 
     @cached_property
@@ -313,10 +318,10 @@ class Incidence:
         return np.flatnonzero(seen), place[cells]
 
     def answers(self, weights: Float) -> Float:
-        """Return, for each query of `numbers`, the sum of the weights of the rows that satisfy it.
+        """Return, for each query of `numbers` and in their order, the sum of the weights of the rows that satisfy it.
 
         Args:
-            weights: Weight of each row, shape (rows,).
+            weights: Weight of each row, shape (rows,); the sums have its unit.
         """
         cells, places = self._cell_places
         sums = np.asarray(np.bincount(places.ravel(), weights=np.repeat(weights, places.shape[1]), minlength=len(cells)), dtype=np.float64)
@@ -326,7 +331,7 @@ class Incidence:
         """Return, for each row, the sum of the values of the queries that it satisfies, shape (rows,).
 
         Args:
-            values: Value of each query of `numbers`.
+            values: Value of each query of `numbers`, in their order.
         """
         _, places = self._cell_places
         cells = self._spread(values) if self.queries.overlapping else values

@@ -52,9 +52,9 @@ class Pass:
     """A forward pass through the network.
 
     Attributes:
-        table: The relaxed table, shape (columns, batch).
-        last: Inputs of the last map.
-        layers: The hidden layers.
+        table: The relaxed table, shape (columns of the one-hot space, batch).
+        last: Inputs of the last map, shape (its inputs, batch).
+        layers: The hidden layers, in order.
     """
 
     table: Columns
@@ -85,7 +85,7 @@ class Generator:
             latent: Number of inputs of the network.
             batch: Number of relaxed rows.
             hidden: Width of each hidden layer.
-            rng: Randomness.
+            rng: Source of randomness.
         """
         return Generator(space, rng.standard_normal((latent, batch), dtype=np.float32), tuple(hidden))
 
@@ -94,6 +94,9 @@ class Generator:
 
         Linear maps are uniform within 1 / sqrt(number of inputs), scales are one, shifts and
         constants are zero.
+
+        Args:
+            rng: Source of randomness.
         """
         drawn: list[Columns] = []
         for shape in self._shapes:
@@ -107,15 +110,19 @@ class Generator:
         """Return a copy of the parameters whose last constants make every relaxed row resemble given shares.
 
         Args:
-            parameters: The parameters, flat.
-            shares: Share of each value of each attribute, above zero.
+            parameters: The parameters, flat; not changed.
+            shares: Share of each value of each attribute, above zero, shape (columns of the one-hot space,).
         """
         moved = parameters.copy()
         moved[-self.space.columns :] = np.log(shares)
         return moved
 
     def forward(self, parameters: Parameters) -> Pass:
-        """Return the relaxed table at these parameters, with the intermediate values that `gradient` needs."""
+        """Return the relaxed table at these parameters, with the intermediate values that `gradient` needs.
+
+        Args:
+            parameters: The parameters, flat.
+        """
         parts, inputs, layers = list(self._split(parameters)), self.inputs, []
         for weights, scale, shift in _threes(parts[:-2]):
             normal = weights @ inputs
@@ -132,9 +139,9 @@ class Generator:
         """Return the gradient of a loss in the parameters, flat, by backpropagation.
 
         Args:
-            parameters: The parameters.
+            parameters: The parameters, flat.
             through: The forward pass at these parameters.
-            slope: Derivative of the loss in the relaxed table, shape (columns, batch).
+            slope: Derivative of the loss in the relaxed table, shape (columns of the one-hot space, batch).
         """
         parts = list(self._split(parameters))
         logits = self._softmax_slope(through.table, slope)
@@ -198,9 +205,9 @@ class Trained:
     """The state of a training.
 
     Attributes:
-        parameters: The parameters.
-        table: The relaxed table at these parameters.
-        steps: Number of steps taken.
+        parameters: The parameters, flat.
+        table: The relaxed table at these parameters, shape (columns of the one-hot space, relaxed rows).
+        steps: Number of steps taken since the training began.
     """
 
     parameters: Parameters
@@ -215,13 +222,13 @@ def train(generator: Generator, start: Parameters, loss: Loss, rate: float, step
 
     Args:
         generator: The network.
-        start: The starting parameters, which are not changed.
+        start: The starting parameters, flat, which are not changed.
         loss: The loss of a relaxed table.
         rate: Adam's rate at the beginning.
         steps: Largest number of steps.
 
     Yields:
-        The state after every EVERY steps; the last state is the result.
+        The state after every 50 steps and at the end; the last state is the result.
     """
     adam, parameters, taken, ended = Adam(start.shape, rate), start.copy(), 0, False
     while not ended:
@@ -235,10 +242,14 @@ def train(generator: Generator, start: Parameters, loss: Loss, rate: float, step
 
 
 def answering(generator: Generator, parameters: Parameters) -> Columns:
-    """Return the relaxed table at these parameters, with the same rounding as in `train`.
+    """Return the relaxed table at these parameters, shape (columns, relaxed rows), with the same rounding as in `train`.
 
     Linear algebra uses one thread, because sums of float32 depend on the number of threads, and a
     repeated release must be the same.
+
+    Args:
+        generator: The network.
+        parameters: The parameters, flat.
     """
     with threads.one_thread():
         return generator.forward(parameters).table
@@ -320,6 +331,11 @@ class LargestGaps:
 
     It takes at most MOST gaps of at least half the usual largest gap. The usual largest gap is a running mean over the rounds, in which
     each new round counts half. Noisy fractions are moved to [0, 1] first.
+
+    Attributes:
+        space: The one-hot space.
+        total: Number of people.
+        usual: The usual largest gap, as a fraction of the people; None before the first round.
     """
 
     MOST = 10_000

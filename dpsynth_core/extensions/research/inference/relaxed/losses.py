@@ -141,15 +141,15 @@ class MarginalLoss:
 
 
 def impossible(space: OneHot, weight: float) -> list[Loss]:
-    """Return the losses that keep a relaxed table away from its domain's structural zeros.
+    """Return the losses that keep a relaxed table away from its domain's structural zeros: one loss or none.
 
     The list is empty if there are no structural zeros, or if the tables that contain them have more
-    than IMPOSSIBLE_CELLS cells together, too many for every step. Rounded rows never reach
+    than 20,000 cells together, too many for every step. Rounded rows never reach
     structural zeros in any case, but then differ from the relaxed table's answers.
 
     Args:
         space: The one-hot space.
-        weight: Weight of a squared fraction.
+        weight: Factor of the sum of the squared answers to impossible cells, which are fractions.
     """
     domain = space.domain
     if not 0 < sum(map(domain.cells, domain.zeros)) <= IMPOSSIBLE_CELLS:
@@ -201,7 +201,7 @@ class Fit:
     """The state of a fit.
 
     Attributes:
-        free: The parameters.
+        free: The parameters, shape (columns, rows).
         steps: Number of steps taken.
         loss: Loss before the last step.
     """
@@ -223,7 +223,8 @@ def project(space: OneHot, start: Free, loss: Loss, descent: Descent) -> Iterato
         descent: Settings.
 
     Yields:
-        The state after every `descent.every` steps; the last state is the result.
+        The state after every `descent.every` steps and at the end; the last state is the result, whose table is
+        `space.sparsemax(free)`.
     """
     adam = Adam(start.shape, descent.rate)
     free, before = start, math.inf

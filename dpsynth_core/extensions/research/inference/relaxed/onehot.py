@@ -35,7 +35,7 @@ class OneHot:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """First column of each attribute, followed by the number of columns."""
+        """First column of each attribute, from 0, followed by the number of columns; shape (attributes + 1,)."""
         return np.array([0, *accumulate(self.domain.sizes(self.domain.names))])
 
     @property
@@ -44,25 +44,34 @@ class OneHot:
         return int(self.starts[-1])
 
     def block(self, attribute: int) -> slice:
-        """Return the slice of one-hot columns of the attribute at this position of the domain."""
+        """Return the slice of one-hot columns of the attribute at this position of the domain, counted from 0."""
         return slice(int(self.starts[attribute]), int(self.starts[attribute + 1]))
 
     def blocks(self, clique: Clique) -> list[slice]:
-        """Return the slices of one-hot columns of the clique's attributes, in the clique's order."""
+        """Return the slices of one-hot columns of the clique's attributes, in the clique's order.
+
+        Raises:
+            InputError: A name is not in the domain.
+        """
         return [self.block(self.domain.position(name)) for name in clique]
 
     def random(self, rows: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Return starting parameters, uniform in [-1, 1] (paper, section 5.1), shape (columns, rows)."""
+        """Draw starting parameters, uniform in [-1, 1] (paper, section 5.1), as float32 of shape (columns, rows).
+
+        Args:
+            rows: Number of relaxed rows.
+            rng: Source of randomness.
+        """
         return (2 * rng.random((self.columns, rows), dtype=np.float32) - 1).astype(np.float32)
 
     def sparsemax(self, free: Columns) -> Columns:
-        """Return the relaxed table nearest to the parameters.
+        """Return the relaxed table nearest to the parameters, shape (columns, rows).
 
         Each block of each row is projected to the simplex: the nearest distribution over the values
         of the attribute (sparsemax).
 
         Args:
-            free: The parameters, shape (columns, rows).
+            free: The parameters, shape (columns, rows); not changed.
         """
         table = self.centred(free)
         return np.asarray(np.maximum(table, 0, out=table))
@@ -73,7 +82,7 @@ class OneHot:
         Each block of each row is shifted by a constant.
 
         Args:
-            free: The parameters, shape (columns, rows).
+            free: The parameters, shape (columns, rows); not changed.
         """
         shifted = np.empty_like(free)
         for attribute in range(len(self.domain)):
@@ -115,10 +124,11 @@ def at_least(columns: Factors, threshold: int) -> Any:
 
     Args:
         columns: The k columns of the queries, each of shape (queries, rows).
-        threshold: The threshold.
+        threshold: Smallest number of columns that are one.
 
     Returns:
-        The value for each query and row, shape (queries, rows); a number if it is 0 or 1 for all.
+        The value for each query and row, shape (queries, rows); the number 1 for a threshold of 0 or less,
+        and the number 0 for one above k.
     """
     if threshold > len(columns):
         return 0.0
@@ -138,7 +148,7 @@ def exactly(columns: Factors, count: int) -> Any:
 
     Args:
         columns: The k columns of the queries, each of shape (queries, rows).
-        count: The count.
+        count: Number of columns that are one, from 0 to k.
 
     Returns:
         The value for each query and row, shape (queries, rows); the number 1 if there are no
@@ -174,10 +184,10 @@ def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope
     """Add the derivative of a function in the relaxed table to `gradient`, in place, by the chain rule.
 
     Args:
-        gradient: The gradient, in the table's shape.
-        table: The relaxed table.
-        blocks: Blocks of columns.
-        slope: Derivative of the function in `cells(table, blocks)`.
+        gradient: The gradient, in the table's shape; changed.
+        table: The relaxed table, shape (columns, rows).
+        blocks: Blocks of columns; without any, nothing is added.
+        slope: Derivative of the function in `cells(table, blocks)`, shape (cells, rows).
     """
     if not blocks:
         return
@@ -191,10 +201,10 @@ def add_slopes(gradient: Columns, table: Columns, blocks: Sequence[slice], slope
 
 
 def halves(blocks: Sequence[slice]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Split the blocks of a marginal into two parts that have as few cells together as possible.
+    """Split the blocks of a marginal, in their order, into two parts that have as few cells together as possible.
 
-    The marginal's answers are the matrix product of the `cells` of both parts. The second part may
-    be empty.
+    The marginal's answers are the matrix product of the `cells` of both parts. There must be a block; the
+    second part may be empty.
     """
     sizes = [block.stop - block.start for block in blocks]
     middle = min(range(1, len(sizes) + 1), key=lambda i: math.prod(sizes[:i]) + math.prod(sizes[i:]))
@@ -202,11 +212,11 @@ def halves(blocks: Sequence[slice]) -> tuple[tuple[slice, ...], tuple[slice, ...
 
 
 def marginal(table: Columns, blocks: Sequence[slice]) -> Columns:
-    """Return all cells of a marginal of a relaxed table as fractions, flat in C order.
+    """Return all cells of a marginal of a relaxed table as fractions of its rows, flat in C order.
 
     Args:
         table: The relaxed table, shape (columns, rows).
-        blocks: Blocks of columns of the marginal's attributes.
+        blocks: Blocks of columns of the marginal's attributes, at least one.
     """
     left, right = halves(blocks)
     return np.asarray((cells(table, left) @ cells(table, right).T).reshape(-1) / table.shape[1])

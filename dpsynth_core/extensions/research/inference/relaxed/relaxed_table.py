@@ -42,14 +42,18 @@ class RelaxedTable:
     total: float
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the marginal of a clique in counts, shape domain.sizes(clique)."""
+        """Return the marginal of a clique in counts of people, shape domain.sizes(clique).
+
+        Raises:
+            InputError: A name is not in the domain.
+        """
         return self._fractions(clique) * self.total
 
     def answers(self, queries: QueryClass) -> SparseAnswers:
         """Return the answer to every query of a class in counts, rounded to whole people, for a selection.
 
         A fraction of a person is far below any selection's noise, and whole numbers leave few
-        different scores. One marginal at a time is in memory.
+        different scores. Queries whose answer is rounded to 0 are not listed. One marginal at a time is in memory.
         """
         numbers, values = [], []
         for clique in queries.cliques:
@@ -61,14 +65,14 @@ class RelaxedTable:
         return SparseAnswers(np.concatenate(numbers), np.concatenate(values))
 
     def rows(self, n: int, marginals: Mapping[Clique, float], rng: np.random.Generator) -> NDArray[np.integer]:
-        """Return codes of n rows, shape (n, attributes).
+        """Draw n rows at random, as codes of shape (n, attributes).
 
         Rows are rounded, then single values are changed to bring them closer to this table's own answers.
 
         Args:
             n: Number of rows.
-            marginals: Weight c_r of each marginal that the rows should answer.
-            rng: Randomness.
+            marginals: The marginals that the rows should answer, each with its weight c_r.
+            rng: Source of randomness.
         """
         with threads.one_thread():  # answers in float32 are rounded by how many there are, and a repeated release has one
             return refined(self.domain, self._fractions, rounded(self.domain, self.columns, n, rng), marginals, rng)

@@ -58,7 +58,7 @@ class Hdmm:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
 
         Both grow with the number of cells of the workload's closure, since the strategy measures
         about as many. The time also grows with its number of marginals; the budget does not matter.
@@ -69,11 +69,18 @@ class Hdmm:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return the shares of the best strategy by size of table: the count, single columns, larger tables."""
+        """Return the best strategy's shares of the budget by size of table: the count of records, single columns, larger tables.
+
+        The shares add up to 1; a size with the share 0 is left out.
+        """
         return split_by_size(best(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run HDMM; yield a Measured for each marginal of the strategy, then Finished with least-squares answers."""
+        """Run HDMM with the kernel's whole budget.
+
+        Yields:
+            A Measured for each marginal of the strategy, then a Finished with least-squares answers in counts.
+        """
         strategy = best(workload, rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in measured(kernel, strategy):
@@ -86,15 +93,15 @@ class Hdmm:
 
 
 def rows_price(unit: Unit) -> float:
-    """Return the cost (rho) of a count of all people relative to the cost of a marginal with the same sigma."""
+    """Return the cost (rho) of a count of all records, divided by the cost of a marginal with the same sigma."""
     return (unit.total_l2 / unit.marginal_l2) ** 2
 
 
 def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
-    """Measure the tables of a strategy and yield a Measured for each; the empty clique is the count of people.
+    """Measure the tables of a strategy and yield a Measured for each; the empty clique is the count of records.
 
     Args:
-        kernel: The kernel; the strategy's shares are of its whole budget.
+        kernel: The kernel, which is charged; the strategy's shares are of its whole budget.
         strategy: The strategy.
     """
     kernel.prepare([clique for clique in strategy.shares if clique])
@@ -108,14 +115,14 @@ def measured(kernel: Kernel, strategy: Strategy) -> Iterator[Measured]:
 
 
 def least_squares(domain: Domain, measurements: Sequence[Measurement], marginals: Sequence[Clique], exact: float | None) -> ResidualAnswers:
-    """Return the weighted least-squares answers that follow from the measurements.
+    """Return the weighted least-squares answers, in counts, that follow from the measurements.
 
     A measurement contains the residual of each of its subsets, and residuals are orthogonal, so
     least squares is one weighted mean per residual.
 
     Args:
         domain: The domain.
-        measurements: The measurements.
+        measurements: The measurements, at least one.
         marginals: The marginals to answer, with all their subsets among them.
         exact: The number of rows if it is public, otherwise None.
     """

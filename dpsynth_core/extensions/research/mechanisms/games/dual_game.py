@@ -81,7 +81,7 @@ class GamePlan:
     """The plan of a game, made before the first private answer except N.
 
     Attributes:
-        rounds: Number of rounds T.
+        rounds: Number of rounds T, at least 2.
         eta: The step size at which the rounds cost the whole budget.
         schedule: The samples of each round.
     """
@@ -98,7 +98,7 @@ def all_fresh(rounds: int, samples: int) -> SampleSchedule:
     and N rows.
 
     Args:
-        rounds: Number of rounds T.
+        rounds: Number of rounds T, at least 1.
         samples: Number of samples s.
     """
     return SampleSchedule(samples, np.full(rounds - 1, samples), np.full(rounds - 1, np.nan))
@@ -110,7 +110,7 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
     The other rounds draw s fresh samples.
 
     Args:
-        rounds: Number of rounds T.
+        rounds: Number of rounds T, at least 1.
         eta: The step size; a larger one needs more fresh samples in the rounds that keep old ones.
         samples: Number of samples s.
     """
@@ -124,26 +124,26 @@ def recycling(rounds: int, eta: float, samples: int) -> SampleSchedule:
 def keep_price(gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return, for each round, the rho of deciding whether one old sample is kept (Lemma 9).
 
-    It is in units of (eta m / N)^2, with step size eta, m rows per person and N rows.
+    It is in units of (eta m / N)^2, with step size eta, m rows per person and N rows, and has the shape of `gamma`.
 
     Args:
-        gamma: The gamma_t of each round: a sample is kept with probability exp(-gamma_t) at most.
+        gamma: The gamma_t of each round: a sample is kept with probability exp(-gamma_t) at most. NaN gives NaN.
     """
     return np.asarray((1 + 1 / np.expm1(gamma)) ** 2 / 8)
 
 
 def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: float, eta: float, most: int) -> GamePlan:
-    """Plan the number of rounds and eta.
+    """Plan the number of rounds and eta from public numbers.
 
     Args:
         scheduled: Returns the schedule for a number of rounds and a step size eta.
         people: Number of rows N, divided by the rows per person m.
-        rho: Budget of the rounds.
+        rho: Budget of the rounds, in rho.
         eta: Smallest step size.
         most: Largest number of rounds.
 
     Returns:
-        The rounds that rho affords at `eta`, and the eta at which they cost all of rho.
+        The rounds that rho affords at `eta`, at least 2, and the eta at which they cost all of rho.
     """
 
     def price(rounds: int, eta: float) -> float:
@@ -167,7 +167,7 @@ class QueryPlayer:
     """The query player, who draws samples of queries through the kernel.
 
     Attributes:
-        kernel: The kernel.
+        kernel: The kernel, which is charged.
         queries: The class of queries.
         plan: The plan of the game.
         people: Number N of people, public or noisy.
@@ -203,7 +203,7 @@ class QueryPlayer:
 
 @dataclass(frozen=True)
 class DualQuery:
-    """DualQuery."""
+    """DualQuery: in each round a solver finds one record that satisfies many of s queries, which the kernel drew."""
 
     card: Card = Card(
         "dualquery", "DualQuery", ZCDP, takes_thresholds=True,
@@ -230,33 +230,41 @@ class DualQuery:
     split = staticmethod(query_game.split)
 
     def schedule(self, rounds: int, _eta: float) -> SampleSchedule:
-        """Return the numbers of fresh samples in a game with this many rounds; eta makes no difference."""
+        """Return the schedule of a game with this many rounds: s fresh samples after every round but the last.
+
+        Eta makes no difference.
+        """
         return all_fresh(rounds, self.samples)
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, _sample: Signed, _record: Codes, hits: SparseAnswers) -> Signed:
-        """Return the samples of the next round, drawn afresh.
+        """Return the s samples of the next round, drawn afresh; the kernel is charged.
+
+        They are the conditions that the record of the next round should satisfy.
 
         Args:
             player: The player that draws queries.
-            t: Number of the round that ends.
+            t: Number of the round that ends, counted from 1.
             hits: Sum of q(x) over the records x so far, for every query q.
         """
         return player.fresh(t, hits)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a game, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a game, or why it is refused: too many cells.
 
         The time is for all rounds that the parameters allow; a small budget affords fewer.
         """
         return query_game.forecast(workload, self.rounds, 1, self.samples, self.solve_seconds)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Play the game; yield its steps.
+        """Play the game with the kernel's whole budget; yield its steps.
 
         Yields:
-            A Measured for the number of people if it is secret, a Fitted for each round, then
-            Finished.
+            A Measured for the number of people if it is secret, a Fitted for each round, then a
+            Finished with the records as its model.
+
+        Raises:
+            OracleError: No possible record was found, or a solver process failed.
         """
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
@@ -313,18 +321,19 @@ class Dqrs(DualQuery):
 
     @override
     def schedule(self, rounds: int, eta: float) -> SampleSchedule:
+        """Return Algorithm 4's schedule (`recycling`) for a number of rounds and a step size eta."""
         return recycling(rounds, eta, self.samples)
 
     @staticmethod
     def resample(player: QueryPlayer, t: int, sample: Signed, record: Codes, hits: SparseAnswers) -> Signed:
-        """Return the samples of the next round: fresh samples, and the old ones that are kept.
+        """Return the samples of the next round: fresh samples, and the old ones that are kept; the kernel is charged.
 
         If the schedule keeps no samples, all are fresh. There are always s samples: surplus ones
         are dropped at random, and if fewer are left, which is rare, some occur twice.
 
         Args:
             player: The player that draws queries.
-            t: Number of the round that ends.
+            t: Number of the round that ends, counted from 1.
             sample: The samples of the round that ends, as conditions that a record should satisfy.
             record: Codes of the round's record, shape (1, columns).
             hits: Sum of q(x) over the records x so far, for every query q.
@@ -341,13 +350,16 @@ class Dqrs(DualQuery):
 
 
 def tie_breaker(rng: np.random.Generator, sizes: Sequence[int]) -> Linear:
-    """Return random costs of all values that add up to less than half a query for any record.
+    """Draw random costs of all values that add up to less than half a query for any record.
 
     They decide between equally good records only.
 
     Args:
-        rng: Randomness.
+        rng: Source of randomness.
         sizes: Number of values of each column.
+
+    Returns:
+        For each column, the costs of its values.
     """
     return tuple(rng.random(size) / (2 * len(sizes)) for size in sizes)
 

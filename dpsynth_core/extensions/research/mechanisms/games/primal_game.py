@@ -35,11 +35,11 @@ from dpsynth_core.vocabulary.workload import Workload
 def authors_eps_0(rho: float, people: float) -> float:
     """Return eps_0 of a choice as the authors' last published runs set it: 0.008 times the square root of epsilon.
 
-    epsilon is that of `rho` at the paper's delta of 1/N^2, by the conversion of Bun and Steinke
+    Here epsilon belongs to `rho` at the paper's delta of 1/N^2, by the conversion of Bun and Steinke
     2016. T = 2 rho / eps_0^2 is then some 350 epsilon for 50,000 people.
 
     Args:
-        rho: Budget of all choices.
+        rho: Budget of all choices, in rho.
         people: N, or N divided by the rows per person.
     """
     return 0.008 * math.sqrt(rho + 2 * math.sqrt(2 * rho * math.log(max(people, 2.0))))
@@ -155,9 +155,12 @@ class Fem:
         """Draw the cost of each value of each column, exponentially distributed: Algorithm 2's sigma_j.
 
         Args:
-            rng: Randomness.
+            rng: Source of randomness.
             sizes: Number of values of each column.
             eta: Mean of the costs, in queries.
+
+        Returns:
+            For each column, the costs of its values, in queries.
         """
         return tuple(rng.exponential(eta, size) for size in sizes)
 
@@ -172,7 +175,7 @@ class Fem:
         Args:
             size: |Q|, the number of queries without negations.
             people: N, or N divided by the rows per person.
-            rho: Budget of all choices.
+            rho: Budget of all choices, in rho.
         """
         if eps_0 := self.given_eps_0(people, rho):
             return int(min(self.rounds, max(1.0, rho / ((self.form.charge or 1 / 8) * eps_0**2))))
@@ -184,20 +187,25 @@ class Fem:
 
         Args:
             people: N, or N divided by the rows per person.
-            rho: Budget of all choices.
+            rho: Budget of all choices, in rho.
         """
         return self.eps_0 or (self.form.eps_0(rho, people) if self.form.eps_0 else 0.0)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a game for a usual number of people (`forecast_for`)."""
+        """Return the expected time (seconds) and memory (MB) of a game for 50,000 people, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: Budget of the run, in rho.
+        """
         return self.forecast_for(workload, rho, _USUAL_PEOPLE)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return the expected time and memory of a game, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a game, or why it is refused: too many cells.
 
         Args:
-            workload: The workload.
-            rho: Budget of the run.
+            workload: The tables that are asked for.
+            rho: Budget of the run, in rho.
             people: Expected number of people, divided by the rows per person.
         """
         count = self.choices(QueryClass.of(workload).size, people, rho)
@@ -206,11 +214,14 @@ class Fem:
         return query_game.forecast(workload, count + self.form.last_word, searched, _DISTINCT * count, self.solve_seconds, climbed)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 1; yield its steps.
+        """Run Algorithm 1 with the kernel's budget; yield its steps.
 
         Yields:
-            A Measured for the number of people if it is secret, a Fitted for each round, then
-            Finished.
+            A Measured for the number of people if it is secret, a Fitted for each round, then a
+            Finished with the records as its model.
+
+        Raises:
+            OracleError: No possible record was found, or a solver process failed.
         """
         queries, sizes = QueryClass.of(workload), kernel.domain.sizes(kernel.domain.names)
         rng = np.random.default_rng(kernel.seed())
@@ -263,9 +274,12 @@ class SepFem(Fem):
         Costs are the negatives of Algorithm 3's weights, whose distribution is symmetric.
 
         Args:
-            rng: Randomness.
+            rng: Source of randomness.
             sizes: Number of values of each column.
             eta: Scale of the costs, in queries.
+
+        Returns:
+            For each column, the costs of its values, in queries.
         """
         return tuple(rng.laplace(0.0, eta, size) for size in sizes)
 

@@ -61,8 +61,8 @@ class Signed:
     """Queries of a class and negations of queries, possibly repeated.
 
     Attributes:
-        numbers: Numbers of the queries.
-        signs: 1 for a query, -1 for its negation.
+        numbers: Numbers of the queries in their class, counted from 0.
+        signs: 1 for a query, -1 for its negation, one per number.
     """
 
     numbers: Numbers
@@ -73,7 +73,7 @@ class Signed:
 
     @classmethod
     def uniform(cls, queries: QueryClass, count: int, rng: np.random.Generator) -> Signed:
-        """Return `count` independent uniform draws from the queries of a class and their negations."""
+        """Draw `count` queries at random, independently and uniformly from the queries of a class and their negations."""
         return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
 
     def plus(self, other: Signed) -> Signed:
@@ -81,7 +81,11 @@ class Signed:
         return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
 
     def at(self, places: NDArray[Any]) -> Signed:
-        """Return the queries at these places; a mask chooses those where it is True."""
+        """Return the queries at these places.
+
+        Args:
+            places: Places in the arrays, counted from 0 and possibly repeated, or a mask that is True for each wanted query.
+        """
         return Signed(self.numbers[places], self.signs[places])
 
 
@@ -103,22 +107,27 @@ class Searches:
 
     @classmethod
     def of(cls, answers: Iterable[Solution], climbed: int = 0) -> Searches:
-        """Return the statistics of these results of searches, beside so many records found by climbing."""
+        """Return the statistics of searches with these results.
+
+        Args:
+            answers: The results of the searches.
+            climbed: Number of records found by climbing besides.
+        """
         searches = cls(climbed=climbed)
         searches.add(answers)
         return searches
 
     def add(self, answers: Iterable[Solution]) -> None:
-        """Count these results of searches, and update the largest gap."""
+        """Count these results of searches, and update the largest gap. Results without an upper bound do not change the gap."""
         for answer in answers:
             self.count += 1
             self.certified += answer.certified
             self.gap = max(self.gap, answer.gap) if math.isfinite(answer.gap) else self.gap
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistics as JSON values for the release.
+        """Return the statistics as JSON values for the release: searches, certified, largest_gap (in queries).
 
-        Times are left out, so that a release made again from its transcript is the same.
+        There is also "climbed", unless it is 0. Times are left out, so that a release made again from its transcript is the same.
         """
         climbed = {"climbed": self.climbed} if self.climbed else {}
         return {"searches": self.count, "certified": self.certified, "largest_gap": self.gap, **climbed}
@@ -158,11 +167,12 @@ class DataPlayer:
 
         The value of a record is the number of wanted queries that it satisfies less the costs of
         its values. The first `proved` records are searched for, and those that a climb finds none
-        for. If a search finds no record within its limit, the last record found stands in.
+        for. If a search finds no record within its limit, the last record found stands in. The player's own
+        statistics are updated.
 
         Args:
             wanted: The queries and negations; repeated ones count several times.
-            perturbations: Cost of each value of each attribute, for each search.
+            perturbations: For each search, the cost of each value of each attribute, in queries; at least one.
 
         Returns:
             Codes of the records, shape (perturbations, columns), and the statistics of the round.
@@ -215,8 +225,8 @@ def search_limit(seconds: float, gap: float = 0.0) -> Limit:
 
     Args:
         seconds: Work of the search, about this many seconds on an idle machine. It is ended after
-            _PATIENCE times as much wall time in any case.
-        gap: Gap at which a search may end without a proof, relative to the record's value.
+            four times as much wall time in any case.
+        gap: Gap at which a search may end without a proof, relative to the record's value; 0 asks for a proof.
     """
     return Limit(seconds=_PATIENCE * seconds, gap=gap, work=seconds)
 
@@ -232,29 +242,38 @@ def _oracle(domain: Domain, draws: int) -> Iterator[Pool | Exhaustion]:
 
 
 def solve_seconds() -> float:
-    """Declare the parameter for the seconds of a search."""
+    """Declare the parameter for the seconds of a search, 0.5 by default, as a field of a mechanism's dataclass."""
     text = "How long one search for a record may take on an idle machine. Matters for accuracy only."
     return real(0.5, least=0.001, most=600.0, text=text)
 
 
 def gap() -> float:
-    """Declare the parameter for the gap at which a search may end without a proof."""
+    """Declare the parameter for the gap at which a search may end without a proof, as a field of a mechanism's dataclass.
+
+    It is relative to a record's value; the default 0 asks for a proof.
+    """
     return real(0.0, least=0.0, most=1.0, text="A search may end once no record can be better by more than this; 0 asks for a proof.")
 
 
 def skip(default: float = 0.0) -> float:
-    """Declare the parameter for the share of the rounds, the first ones, whose records are left out."""
+    """Declare the parameter for the share of the rounds, the first ones, whose records are left out.
+
+    It is a field of a mechanism's dataclass.
+
+    Args:
+        default: The default, from 0 to 0.9.
+    """
     text = "Share of the rounds whose records are left out at the end, the first ones. The papers leave out none."
     return real(default, least=0.0, most=0.9, text=text)
 
 
 def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float) -> WeightedRecords:
-    """Return the output of a game: the records of its rounds with equal weights.
+    """Return the output of a game: the records of its rounds with equal weights, each distinct record once.
 
     Args:
         domain: The domain.
-        rounds: Codes of the records of each round, shape (records, columns).
-        skip: Share of the rounds, the first ones, whose records are left out.
+        rounds: Codes of the records of each round, shape (records, columns); at least one round.
+        skip: Share of the rounds, the first ones, whose records are left out, below 1.
         total: Number of people that all records together stand for.
     """
     codes, times = np.unique(np.concatenate(rounds[int(skip * len(rounds)) :]), axis=0, return_counts=True)
@@ -262,23 +281,23 @@ def together(domain: Domain, rounds: Sequence[Codes], skip: float, total: float)
 
 
 def played(kernel: Kernel, number: int, searches: Searches) -> Fitted:
-    """Return the step that reports a round, with the statistics of its searches in words.
+    """Return the step that reports a round, with the statistics of its searches in words and the budget spent so far.
 
     Args:
         kernel: The kernel, which knows the spent budget.
-        number: Number of the round.
-        searches: Statistics of the round.
+        number: Number of the round, counted from 1.
+        searches: Statistics of the round, with at least one search.
     """
     return fitted(kernel, number, str(searches))
 
 
 def split(_workload: Workload, total_is_public: bool) -> Split:
-    """Return the planned stages: a count of the people if their number is secret, then the rounds."""
+    """Return the planned stages with their shares of the budget: 2 % for a count of the people if it is secret, then the rounds."""
     return ((CHOOSING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHOOSING, 1 - TOTAL_SHARE))
 
 
 def forecast(workload: Workload, rounds: int, draws: int, queries: float, solve_seconds: float, climbed: int = 0) -> Forecast:
-    """Return the expected time and memory of a game, or why it is refused.
+    """Return the expected time (seconds) and memory (MB) of a game, or why it is refused: too many cells.
 
     The number of different queries in a search grows from the first round to the last. From about a
     hundred queries on, the time of a search grows with their square (`docs/accuracy.md`) until its
@@ -286,9 +305,9 @@ def forecast(workload: Workload, rounds: int, draws: int, queries: float, solve_
     anew, which takes longer with more records.
 
     Args:
-        workload: The workload.
+        workload: The tables that are asked for.
         rounds: Number of rounds.
-        draws: Number of searches per round.
+        draws: Number of searches per round, at least 1.
         queries: Number of different queries in the searches of the last round.
         solve_seconds: Limit of a search, in seconds.
         climbed: Number of records per round that are found by climbing.

@@ -27,7 +27,7 @@ from dpsynth_core.vocabulary.workload import Workload
 
 @dataclass(frozen=True)
 class HdmmPgm:
-    """HDMM's measurements with a graphical model."""
+    """HDMM's measurements with a graphical model; `max_size_mb` is the capacity of the model in MB."""
 
     card: Card = Card(
         "hdmm_pgm", "HDMM+PGM", GDP,
@@ -43,10 +43,10 @@ class HdmmPgm:
     max_size_mb: float = models.capacity_mb()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         A run is one fit of a model that has all tables of the workload. It is refused if that model
-        exceeds the capacity, columns are too large, or there are too many cells.
+        exceeds the capacity, columns are too large, or there are too many cells. The budget does not matter.
         """
         domain, cells = workload.domain, workload.closure_cells
         reason = models.columns_too_large(domain, self.max_size_mb) or rounds.too_many_cells(cells)
@@ -59,11 +59,18 @@ class HdmmPgm:
         return Forecast(not reason, seconds, 200.0 + 6e-5 * cells + 5 * min(size, self.max_size_mb), reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return the shares of the best strategy inside the workload by size of table: count, single columns, larger."""
+        """Return the shares of the best strategy inside the workload by size of table: count of records, single columns, larger.
+
+        The shares are of the budget and add up to 1; a size with the share 0 is left out.
+        """
         return split_by_size(within(workload, 0.0 if total_is_public else 1.0).shares)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run HDMM+PGM; yield a Measured for each marginal of the strategy, a Fitted, then Finished."""
+        """Run HDMM+PGM with the kernel's whole budget.
+
+        Yields:
+            A Measured for each marginal of the strategy, a Fitted, then a Finished.
+        """
         strategy = within(workload, hdmm.rows_price(kernel.unit))
         measurements: list[Measurement] = []
         for step in hdmm.measured(kernel, strategy):

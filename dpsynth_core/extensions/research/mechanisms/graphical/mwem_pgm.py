@@ -49,6 +49,9 @@ class MwemPgm:
     """MWEM+PGM.
 
     Attributes:
+        max_size_mb: Capacity of the model, in MB.
+        rounds_per_attribute: Number of rounds divided by the number of columns.
+        measure_share: Share of each round's budget that measures, a fraction.
         cells: Returns n_r, the number of cells that a score subtracts, from the domain and a
             clique.
         opening: Returns the open fraction of the capacity, from the fraction of the rounds.
@@ -82,10 +85,10 @@ class MwemPgm:
     fit: Callable[..., Any] = models.fit
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Every round compares the model with the whole workload. The run is refused if columns are
-        too large, the workload has too many cells, or no table fits the capacity.
+        too large, the workload has too many cells, or no table fits the capacity. The budget does not matter.
         """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
@@ -94,16 +97,20 @@ class MwemPgm:
         return Forecast(not reason, seconds, 200.0 + 3e-5 * workload.cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: a count of the people if their number is secret, selections, and selected tables."""
+        """Return the planned stages with their shares of the budget, which add up to 1.
+
+        They are a count of the people if their number is secret, selections, and selected tables.
+        """
         share, rest = self.measure_share, 1.0 if total_is_public else 1 - rounds.TOTAL_SHARE
         stages = ((CHOOSING, (1 - share) * rest), (CHOSEN, share * rest))
         return stages if total_is_public else ((COUNTING, rounds.TOTAL_SHARE), *stages)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 1; yield its steps.
+        """Run Algorithm 1 with the kernel's whole budget.
 
-        These are a Measured for the number of rows if it is secret, a Fitted, a Measured and a
-        Fitted for each round, then Finished.
+        Yields:
+            A Measured for the number of rows if it is secret, a Fitted, a Measured and a
+            Fitted for each round, then a Finished.
         """
         capacity = Capacity(kernel.domain, self.max_size_mb)
         count = self._rounds(kernel.domain)

@@ -39,7 +39,15 @@ MOST_CELLS = 40_000_000
 
 @dataclass(frozen=True)
 class PrivBayes:
-    """A Bayesian network, grown greedily and estimated with a graphical model."""
+    """A Bayesian network, grown greedily and estimated with a graphical model.
+
+    Attributes:
+        max_size_mb: Capacity of the model, in MB.
+        usefulness: Smallest average count of a cell, as a multiple of its noise, at which a table is considered.
+        max_parents: Largest number of parents of a column.
+        measure_share: Share of the budget that measures, a fraction.
+        merge_below: Noisy count, in standard deviations of its noise, below which values are merged.
+    """
 
     card: Card = Card(
         "privbayes", "Bayesian network+PGM", ZCDP,
@@ -70,10 +78,14 @@ class PrivBayes:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Both are bounded by construction: by the sets per round, the compared cells, and the model's
         capacity. Refused are a single column, and columns that are too large for the capacity.
+
+        Args:
+            workload: The workload, of which only the domain counts.
+            rho: The budget, in rho.
         """
         domain = workload.domain
         reason = models.columns_too_large(domain, self.max_size_mb)
@@ -88,7 +100,7 @@ class PrivBayes:
         return Forecast(not reason, seconds, 200.0 + 1.5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
-        """Return three stages: columns, selections, and tables of the network.
+        """Return three stages with their shares of the budget, which add up to 1: columns, selections, and tables of the network.
 
         Every column and every table gets the same share. A run whose network ends early, because no
         further table is useful, spends what is left on measuring the columns again.
@@ -98,10 +110,11 @@ class PrivBayes:
         return ((SINGLE, columns * each), (CHOOSING, 1 - share), (CHOSEN, (columns - 1) * each))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run the mechanism; yield its steps.
+        """Run the mechanism with the kernel's whole budget.
 
-        These are a Measured for each column and a Fitted, a Measured and a Fitted for each round,
-        further Measured for columns if the network ends early, a Fitted, then Finished.
+        Yields:
+            A Measured for each column and a Fitted, a Measured and a Fitted for each round,
+            further Measured for columns if the network ends early, a Fitted, then a Finished.
         """
         domain, columns = kernel.domain, rounds.columns_of(kernel.domain)
         count, share = len(columns) - 1, self.measure_share

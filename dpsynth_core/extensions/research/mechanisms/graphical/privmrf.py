@@ -97,14 +97,24 @@ class PrivMrf:
     merge_below: float = models.merge_below()
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run for `PEOPLE_ASSUMED` people, or why it is refused."""
+        """Return the expected time (seconds) and memory (MB) of a run for 50,000 people, or why it is refused.
+
+        Args:
+            workload: The workload.
+            rho: The budget, in rho.
+        """
         return self.forecast_for(workload, rho, aim_forecast.PEOPLE_ASSUMED)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return the expected time and memory of a run for a number of people, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run for a number of people, or why it is refused.
 
         Every pair is compared once; a round compares the candidates and fits a model within the
-        capacity.
+        capacity. Refused are a single column, and columns or pairs of columns that are too large.
+
+        Args:
+            workload: The workload.
+            rho: The budget, in rho.
+            people: Number of people divided by the number of counts that one person changes.
         """
         domain = workload.domain
         pairs, cells = math.comb(len(domain), 2), rounds.cells_of_pairs(domain)
@@ -116,18 +126,18 @@ class PrivMrf:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells + 2 * self.max_size_mb, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return three stages: a tenth of the budget for columns, two tenths for choosing, the rest for marginals.
+        """Return three stages with their shares of the budget: 0.1 for columns, 0.2 for choosing, 0.7 for marginals.
 
         If no rounds are needed, marginals also get what choosing leaves.
         """
         return ((SINGLE, COLUMNS), (CHOOSING, SCORES + ERRORS), (CHOSEN, MARGINALS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run PrivMRF; yield its steps.
+        """Run PrivMRF with the kernel's whole budget.
 
         Yields:
             A Measured for each column and marginal; a Fitted for the graph, after the initial
-            marginals and after each round; then Finished.
+            marginals and after each round; then a Finished.
         """
         kernel.prepare(list(combinations(kernel.domain.names, 2)))
         run = _Run(self, kernel, (yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)))
@@ -289,12 +299,12 @@ class _Run:
 
 
 def added(columns: int) -> int:
-    """Return the number of marginals that all rounds together add: ADDED times the number of columns, at least 1."""
+    """Return the number of marginals that all rounds together add: 0.8 times the number of columns, rounded down, at least 1."""
     return max(1, int(ADDED * columns))
 
 
 def rounds_for(columns: int) -> int:
-    """Return the number of rounds: half of the number of columns, but from 1 to MOST_ROUNDS."""
+    """Return the number of rounds: half of the number of columns, rounded down, but from 1 to 8."""
     return min(MOST_ROUNDS, max(1, columns // 2))
 
 

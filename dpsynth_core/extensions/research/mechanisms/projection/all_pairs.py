@@ -68,7 +68,7 @@ class AllPairs:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Each cell of each pair of columns gets noise, and rows are moved towards all pairs; the
         budget does not matter. Refused are a single column, impossible combinations, and too many
@@ -89,11 +89,15 @@ class AllPairs:
         return Forecast(not reason, seconds, 300.0 + 0.011 * pairs + 1.5e-4 * cells + _CROSSING_MB * values**2, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return one stage: the whole budget measures pairs."""
+        """Return one stage with the share 1: the whole budget measures pairs."""
         return ((CHOSEN, 1.0),)
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run the mechanism; yield a Measured for each pair, a Fitted for the patterns and for the rows, then Finished."""
+        """Run the mechanism with the kernel's whole budget.
+
+        Yields:
+            A Measured for each pair, a Fitted for the patterns and one for the rows, then a Finished.
+        """
         domain = kernel.domain
         pairs = list(combinations(domain.names, 2))
         kernel.prepare(pairs)

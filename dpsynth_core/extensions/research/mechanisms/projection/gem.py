@@ -48,7 +48,7 @@ Candidates = Callable[[Workload, Collection[Measurement]], Mapping[Clique, float
 
 
 def below_workload(workload: Workload, _measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """Return the downward closure of the workload with AIM's weights as candidates of a round.
+    """Return the downward closure of the workload with AIM's weights, by clique, as candidates of a round.
 
     A measured marginal stays a candidate and can be measured again.
     """
@@ -56,7 +56,7 @@ def below_workload(workload: Workload, _measured: Collection[Measurement]) -> Ma
 
 
 def not_yet_measured(workload: Workload, measured: Collection[Measurement]) -> Mapping[Clique, float]:
-    """Return the workload's unmeasured marginals with equal weights as candidates of a round.
+    """Return the workload's unmeasured marginals, by clique with the weight 1 each, as candidates of a round.
 
     Once every marginal of the workload was measured, all are candidates again.
     """
@@ -132,10 +132,10 @@ class Gem:
     rules: Rules = Rules()
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
 
         A round answers every candidate, and each of its training steps answers all measurements so
-        far.
+        far. The budget does not matter.
         """
         domain = workload.domain
         sizes = [domain.cells(clique) for clique in self.rules.candidates(workload, ())]
@@ -150,8 +150,9 @@ class Gem:
         return Forecast(not (reason := rounds.too_many_cells(cells)), 2.0 + steps * step + count * answering, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: columns (or a count of the people if secret), selections, selected tables.
+        """Return the planned stages with their shares of the budget, which add up to 1.
 
+        They are columns (or a count of the people if it is secret and columns have no share), selections, and selected tables.
         All rounds cost the same.
         """
         first: Split = ((SINGLE, self.start_share),)
@@ -161,10 +162,10 @@ class Gem:
         return *first, (CHOOSING, (1 - self.measure_share) * rest), (CHOSEN, self.measure_share * rest)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 1 of the paper with the generator of its section 5.
+        """Run Algorithm 1 of the paper, with the generator of its section 5 and the kernel's whole budget.
 
         Yields:
-            A Measured for each column and round, a Fitted during and after each training, then Finished.
+            A Measured for each column and round, a Fitted during and after each training, then a Finished.
         """
         run, count = _Run(self, kernel, self._rounds(workload)), self._rounds(workload)
         yield from run.start()

@@ -42,7 +42,7 @@ _USUAL_TOTAL = 50_000
 
 @dataclass(frozen=True)
 class PrivSyn:
-    """PrivSyn."""
+    """PrivSyn, whose parameters are how often rows are moved (`passes`) and the cells of a merged table (`merged_cells`)."""
 
     card: Card = Card(
         "privsyn", "PrivSyn", GDP,
@@ -72,11 +72,11 @@ class PrivSyn:
     merged_cells: int = whole(5000, least=8, most=1_000_000, text="Pairs that form a clique become one table of up to so many cells.")
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
         Every pair is compared once. Each pass goes over all rows for each chosen table, and there
         are at most as many tables as pairs. Refused are a single column, and columns or pairs of
-        columns that are too large.
+        columns that are too large. The budget does not matter.
         """
         domain = workload.domain
         cells = rounds.cells_of_pairs(domain)
@@ -86,14 +86,15 @@ class PrivSyn:
         return Forecast(not reason, seconds, 250.0 + 5e-5 * cells, reason)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return three stages: a tenth of the budget for columns, a tenth for the choice, the rest for chosen tables."""
+        """Return three stages with their shares of the budget: 0.1 for columns, 0.1 for the choice, 0.8 for chosen tables."""
         return ((SINGLE, COLUMNS), (CHOOSING, PAIRS), (CHOSEN, 1 - COLUMNS - PAIRS))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Run PrivSyn; yield its steps.
+        """Run PrivSyn with the kernel's whole budget.
 
-        These are a Measured for each column, a Fitted for the choice, a Measured for each chosen
-        table, a Fitted for the rows, then Finished.
+        Yields:
+            A Measured for each column, a Fitted for the choice, a Measured for each chosen
+            table (for each column again if no pair is chosen), a Fitted for the rows, then a Finished.
         """
         domain = kernel.domain
         measurements = yield from rounds.measure_columns(kernel, COLUMNS * kernel.rho_total)
@@ -126,7 +127,7 @@ class PrivSyn:
 
 
 def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, l2: float) -> list[Clique]:
-    """Run DenseMarg: return the pairs that are worth measuring, in the order of choice.
+    """Run DenseMarg: return the pairs that are worth measuring, in the order of choice; [] if none is.
 
     With the best division of rho, the expected noise of the pairs X together is (sum of
     c_i^(2/3))^(3/2) * sqrt(2/pi) * l2 / sqrt(2 rho), c_i being their cells. Every step takes the
@@ -135,8 +136,8 @@ def dense_pairs(domain: Domain, dependence: Mapping[Clique, float], rho: float, 
     Args:
         domain: The domain.
         dependence: Noisy distance of each pair from independence, in counts (L1).
-        rho: Budget of all chosen pairs.
-        l2: L2 sensitivity of a marginal.
+        rho: Budget of all chosen pairs, in rho.
+        l2: L2 sensitivity of a marginal, in counts.
     """
     unit = HALF_NORMAL * rounds.sigma_for(rho, l2)
     powers = {pair: domain.cells(pair) ** (2 / 3) for pair in dependence}
@@ -157,11 +158,11 @@ def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, 
     """Return tables that contain all given pairs, of which some are merged into larger tables.
 
     Cliques of three columns or more are taken, the widest first, if at most two of their columns
-    are in a table taken before. Pairs that lie in no such table stay tables of their own.
+    are in a table taken before. Pairs that lie in no such table stay tables of their own, and come last.
 
     Args:
         domain: The domain.
-        pairs: The pairs.
+        pairs: The pairs; without any, the result is [].
         dependence: Distance of each pair from independence, in counts; it orders cliques of the
             same width.
         most_cells: Largest number of cells of a merged table.

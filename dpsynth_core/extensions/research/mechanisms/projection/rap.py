@@ -112,18 +112,23 @@ class Rap:
     finish: Finish = as_it_is
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run for a usual number of people (`forecast_for`)."""
+        """Return the expected time (seconds) and memory (MB) of a run for 100,000 people, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: Budget of the run, in rho.
+        """
         return self.forecast_for(workload, rho, _USUAL_TOTAL)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells, or too much memory.
 
         Each round answers the whole workload and takes some hundreds of steps. If all queries are
         measured at once, every step answers the whole workload.
 
         Args:
-            workload: The workload.
-            rho: Budget of the run.
+            workload: The tables that are asked for.
+            rho: Budget of the run, in rho.
             people: Expected number of people.
         """
         queries, space, rows = QueryClass.of(workload), OneHot(workload.domain), self.relaxed_rows
@@ -144,9 +149,10 @@ class Rap:
         return Forecast(not reason, 2.0 + seconds, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: columns (or a count of the people if secret), selections, selected queries.
+        """Return the planned stages with their shares of the budget, which add up to 1.
 
-        With a single round there are no selections: all queries are measured.
+        They are columns (or a count of the people if it is secret and columns have no share), selections, and selected queries.
+        If the parameter `rounds` is 1 there are no selections: all queries are measured.
         """
         start, measuring = self.start_share, self.measure_share
         first: Split = ((SINGLE, start),)
@@ -158,11 +164,11 @@ class Rap:
         return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run Algorithm 2; yield its steps.
+        """Run Algorithm 2 with the kernel's whole budget.
 
         Yields:
-            A Measured for each column (and for each marginal, if all are measured at once), a
-            Fitted during and after each projection, then Finished.
+            A Measured for each column (or for the number of people, if it is secret and columns have no share) and, if all are
+            measured at once, for each marginal; a Fitted during and after each projection; then a Finished.
         """
         run = _Run(self, kernel, QueryClass.of(workload))
         yield from run.start()
@@ -200,7 +206,7 @@ class Rap:
             size: Number of queries in the class, which limits T times K.
             total: Number of people, noisy or public, divided by the largest change of a query by
                 one person.
-            rho: Budget of the whole run.
+            rho: Budget of the whole run, in rho.
         """
         queries = min(max((total * math.sqrt(rho)) ** (2 / 3) / 2, LEAST_ASKED), MOST_ASKED)
         rounds = min(self.rounds or max(2, round(math.sqrt(queries / 2.5))), size)
@@ -380,7 +386,7 @@ PUBLISHED = Rap(
 def out_of_reach(
     queries: QueryClass, columns: Mapping[str, NDArray[np.float64]], least: float, keep: int, most: int = 20_000_000
 ) -> NDArray[np.int64]:
-    """Return the numbers, ascending, of the queries whose counts are surely below `least`.
+    """Return the numbers, ascending, of the queries whose counts are surely below `least`; an empty array if there are no such queries.
 
     Upper bounds of the counts follow from the counts of single columns. Such queries need not be
     offered to a selection: among millions of queries, nearly all with empty cells, it mostly finds
@@ -388,8 +394,8 @@ def out_of_reach(
 
     Args:
         queries: The class of queries.
-        columns: Upper estimates of the counts of each column's values.
-        least: Smallest upper bound of a count at which a query stays in reach.
+        columns: Upper estimates of the counts of each column's values, by column.
+        least: Smallest upper bound of a count at which a query stays in reach, in counts.
         keep: Smallest number of queries that stay in reach, the ones with the largest upper bounds.
         most: In a class of more queries all stay in reach, because the list would be too long.
     """

@@ -68,28 +68,40 @@ class Learn(learners.RuleLearner):
 
     @override
     def rules(self, domain: Domain) -> RuleClass:
+        """Return the class of rules that the parameters set, over all columns but the target.
+
+        Raises:
+            InputError: The target is missing or has no other column to predict it from, a column
+                does not have exactly two values, or the kind of rule cannot be learnt.
+            CapacityError: There are too many columns for this kind of rule.
+        """
         return self._task(domain).rules
 
     @override
     def asked(self, _rules: RuleClass) -> tuple[float, int]:
+        """Return the share of the budget that learns the rule, 1 - check_share, and the number of questions, 1."""
         return 1 - self.check_share, 1
 
     @override
     def needed(self, _domain: Domain, rules: RuleClass) -> Forecast:
+        """Return the expected time (seconds) and memory (MB) of a run."""
         seconds, search_mb = self.searching(rules)
         sets_mb = 40e-6 * 2 ** len(rules.features) if exhaustible(rules) else 0.0
         return Forecast(True, 3.0 + seconds, 150.0 + search_mb + sets_mb)
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return two planned stages: learning the rule, and measuring how good it is."""
+        """Return two planned stages with their shares of the budget: learning the rule, and measuring how good it is."""
         return ((CHOOSING, 1 - self.check_share), (SINGLE, self.check_share))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Learn a rule, then measure how good it is; yield the steps.
+        """Learn a rule, then measure how good it is, with the kernel's whole budget; yield the steps.
 
         Yields:
             A Fitted with the rule in words, a Measured for the target column (or the number of
-            people), then Finished with `details["rule"]`.
+            people), then a Finished with `details["rule"]`. There the rule is None if the learner answered "no rule".
+
+        Raises:
+            InputError: The domain does not have such a class of rules (`rules`).
         """
         task = self._task(kernel.domain)
         learner = self.chosen(task.rules)
@@ -133,7 +145,7 @@ class Learn(learners.RuleLearner):
 
 
 def sentence(domain: Domain, task: Task, rule: Rule) -> str:
-    """Return a rule as a full sentence. Column names and labels in it are untrusted text.
+    """Return a rule as a full sentence in English. Column names and labels in it are untrusted text.
 
     Args:
         domain: The domain.

@@ -46,7 +46,7 @@ CP-SAT in a part of a thousand records over 25 to 60 columns.
 
 
 def learner_choice() -> str:
-    """Declare the parameter for the private learner."""
+    """Declare the parameter for the private learner, "auto" by default, as a field of a mechanism's dataclass."""
     text = (
         "exponential: the exponential mechanism over all rules, the most accurate, where the class is small enough to go through. laplace "
         "and gaussian: RSPM, private as long as its oracle proves its answer. prsma: private even if the oracle fails, but it asks it "
@@ -58,7 +58,7 @@ def learner_choice() -> str:
 
 
 def oracle_choice() -> str:
-    """Declare the parameter for the oracle that finds the best rule."""
+    """Declare the parameter for the oracle that finds the best rule, "auto" by default, as a field of a mechanism's dataclass."""
     text = (
         "What finds the best rule for laplace, gaussian and prsma: auto goes through all sets of features where that is possible, which "
         "cannot fail, and uses CP-SAT elsewhere."
@@ -67,7 +67,10 @@ def oracle_choice() -> str:
 
 
 def oracle_work() -> float:
-    """Declare the parameter for CP-SAT's work per proof."""
+    """Declare the parameter for CP-SAT's work per proof, 60 by default, as a field of a mechanism's dataclass.
+
+    A unit of work takes about a second on a fast machine.
+    """
     text = (
         "How much CP-SAT may work for one proof, in its own units: a second each on a fast machine, the same work on all. It is given "
         f"{MAX_LITERALS:,} features of distinct records at most: {MAX_LITERALS // 30:,} records that have 30 each. Without a proof "
@@ -81,7 +84,7 @@ class Question:
     """One question to a private learner.
 
     Attributes:
-        learner: LAPLACE, GAUSSIAN, PRSMA or EXPONENTIAL.
+        learner: "laplace" (RSPM), "gaussian" (Gaussian RSPM), "prsma" or "exponential".
         eps: The epsilon of its guarantee; for the exponential mechanism, its parameter.
         delta: The delta of its guarantee; 0 for learners without a delta.
     """
@@ -95,8 +98,8 @@ class Question:
         """Return a question to a learner whose eps makes it cost rho.
 
         Args:
-            name: The learner.
-            rho: The cost.
+            name: The learner: "laplace", "gaussian", "prsma" or "exponential".
+            rho: The cost, in rho.
             delta: The delta of learners that need one; others ignore it.
         """
         return cls(name, math.sqrt((8 if name == EXPONENTIAL else 2) * rho), delta if name in (GAUSSIAN, PRSMA) else 0.0)
@@ -110,7 +113,7 @@ class Question:
             oracle: The oracle; not used by the exponential mechanism.
 
         Returns:
-            The rule, or None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle
+            The rule, which may be released, or None for the answer "no rule": PRSMA's test did not pass, or RSPM's oracle
             did not prove its answer.
 
         Raises:
@@ -167,19 +170,19 @@ class RuleLearner(ABC):
         """Return the class of rules that this mechanism learns over a domain.
 
         Raises:
-            InputError: The domain has none, for example because a column does not have two values.
+            InputError: The domain does not have such a class, for example because a column does not have two values.
         """
 
     @abstractmethod
     def asked(self, rules: RuleClass) -> tuple[float, int]:
-        """Return the share of the budget that learns rules, and the number of questions.
+        """Return the share of the budget that learns rules, from 0 to 1, and the number of questions.
 
         The questions divide the share equally.
         """
 
     @abstractmethod
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
-        """Return the expected time and memory of a run, for a class that the learner can learn."""
+        """Return the expected time (seconds) and memory (MB) of a run, for a class that the learner can learn."""
 
     @property
     def solver(self) -> Oracle:
@@ -187,9 +190,9 @@ class RuleLearner(ABC):
         return Oracle(self.oracle, self.oracle_work)
 
     def chosen(self, rules: RuleClass) -> str:
-        """Return the learner for a class: as set, or for AUTO the one that suits the class.
+        """Return the name of the learner for a class: as set, or for "auto" the one that suits the class.
 
-        AUTO is the exponential mechanism if the class is `enumerable`, otherwise RSPM with Laplace
+        For "auto" it is "exponential", the exponential mechanism, if the class is `enumerable`, otherwise "laplace", RSPM with Laplace
         noise.
         """
         if self.learner != AUTO:
@@ -197,7 +200,7 @@ class RuleLearner(ABC):
         return EXPONENTIAL if enumerable(rules) else LAPLACE
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused; the budget does not matter.
 
         Refused are a domain without such a class of rules, and a learner or oracle that would have
         to enumerate too many rules.
@@ -221,10 +224,10 @@ class RuleLearner(ABC):
     def condition(self, domain: Domain) -> str:
         """Return the condition of RSPM's guarantee as full sentences, or "" if its oracle cannot fail.
 
-        Other learners have no condition.
+        Other learners have no condition: "".
 
         Raises:
-            InputError: The domain has no such class of rules.
+            InputError: The domain does not have such a class of rules.
         """
         rules = self.rules(domain)
         if self.chosen(rules) not in (LAPLACE, GAUSSIAN) or not self.solver.may_fail(rules):
@@ -239,16 +242,17 @@ class RuleLearner(ABC):
         """Return why PRSMA cannot run, or "" if it can or another learner is set.
 
         It needs a public number of records, and its oracle calls for all questions must not take
-        more than MAX_SECONDS.
+        more than an hour.
 
         Args:
             domain: The domain.
-            rho: Budget of the run.
+            rho: Budget of the run, in rho.
             delta: Delta of the run.
             unit: The unit of privacy.
 
         Raises:
-            InputError: The domain has no such class of rules.
+            InputError: The domain does not have such a class of rules.
+            ValueError: rho is not above 0, or delta is not between 0 and 1.
         """
         if self.learner != PRSMA:
             return ""

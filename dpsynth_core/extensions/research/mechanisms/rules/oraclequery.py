@@ -95,10 +95,15 @@ class OracleQuery(learners.RuleLearner):
 
     @override
     def asked(self, rules: RuleClass) -> tuple[float, int]:
+        """Return the share of the budget that learns rules, 1.0, and the number of questions, one for each round.
+
+        The count of people, where it is secret, is taken from the same budget first.
+        """
         return 1.0, self.rounds_for(rules)
 
     @override
     def needed(self, domain: Domain, rules: RuleClass) -> Forecast:
+        """Return the expected time (seconds) and memory (MB) of a run, or refuse a domain with impossible combinations."""
         tied = "it looks for records among all combinations, impossible ones too; remove those rules, or choose another mechanism"
         sets = 2 ** len(domain) if exhausts(rules) else 0
         search, search_mb = self.searching(rules)
@@ -107,11 +112,15 @@ class OracleQuery(learners.RuleLearner):
         return Forecast(not domain.impossible, seconds, 200.0 + search_mb + 150e-6 * sets, tied if domain.impossible else "")
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
-        """Play T rounds; yield the steps.
+        """Play T rounds with the kernel's whole budget; yield the steps.
 
         Yields:
-            A Measured for the number of people if it is secret, a Fitted for each round, then
-            Finished.
+            A Measured for the number of people if it is secret, a Fitted for each round, then a
+            Finished with the records as its model.
+
+        Raises:
+            InputError: The domain does not have such a class of rules (`rules`).
+            OracleError: A solver process that looks for records failed.
         """
         rules = self.rules(kernel.domain)
         rounds, columns = self.rounds_for(rules), len(kernel.domain)
@@ -137,9 +146,12 @@ class OracleQuery(learners.RuleLearner):
         yield Finished(query_game.together(kernel.domain, drawn, self.skip, total), total, details)
 
     def rounds_for(self, rules: RuleClass) -> int:
-        """Return the number of rounds T: the parameter `rounds`, or a default if it is not set.
+        """Return the number of rounds T: the parameter `rounds`, or a default if that is 0.
 
-        The default is larger if all combinations of values can be tried than if a solver searches.
+        The default is 160 if all combinations of values can be tried, and 80 if a solver searches.
+
+        Raises:
+            InputError: The class has no known separator set of its dual, as decision lists.
         """
         return self.rounds or (ROUNDS if exhausts(rules) else ROUNDS_OF_SEARCHES)
 

@@ -44,13 +44,15 @@ def check(
 ) -> public_check.CheckResult:
     """Measure the best-mixture error of weights on public rows, and return its interpretation.
 
+    The best-mixture error is the smallest value, over all weights on the rows, of the largest error of a query.
+
     Args:
-        kernel: The kernel.
+        kernel: The kernel, which is charged.
         queries: The class of queries.
         support: Codes of the public rows, shape (rows, attributes).
         start: Public weights above zero, one per row.
         total: Number of people, public or noisy.
-        rho: Budget, which is spent.
+        rho: Budget, in rho, which is spent.
 
     Raises:
         ValueError: A public argument is out of range (`operations.best_mixture_error`).
@@ -64,7 +66,7 @@ def memory_mb(public: PublicTable | None, workload: Workload) -> float:
     """Return the expected memory of a check, in megabytes.
 
     Args:
-        public: The public table, or None.
+        public: The public table; None for the least that a check takes.
         workload: The workload.
     """
     places = min(public_check.MAX_PLACES, public.rows * len(workload.cliques)) if public else 0
@@ -73,7 +75,11 @@ def memory_mb(public: PublicTable | None, workload: Workload) -> float:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The check of a public table, without rows."""
+    """The check of a public table, without rows.
+
+    Attributes:
+        public: The public table; None refuses the run.
+    """
 
     card: Card = Card(
         public_check.MECHANISM, "Check of a public table", ZCDP, makes_rows=False, takes_thresholds=True, publishes_tables=False,
@@ -96,7 +102,10 @@ class Mixture:
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or the reason of `public_check.refusal`."""
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
+
+        It is refused without a public table, or if the table or the workload is too large.
+        """
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
         return Forecast(not reason, 2.0 + 2e-6 * places, memory_mb(self.public, workload), reason)
@@ -106,15 +115,15 @@ class Mixture:
         return CONDITION
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: a count of the people if their number is secret, then the check."""
+        """Return the planned stages with their shares of the budget: a count of the people (0.05) if it is secret, then the check."""
         return ((CHECKING, 1.0),) if total_is_public else ((COUNTING, TOTAL_SHARE), (CHECKING, 1 - TOTAL_SHARE))
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run the check; yield its steps.
+        """Run the check with the kernel's whole budget; yield its steps.
 
         Yields:
             A Measured for the number of people if it is secret, a Fitted with the result in words,
-            then Finished with the public rows and `details["best_mixture"]`.
+            then a Finished with the public rows and `details["best_mixture"]`.
         """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

@@ -73,14 +73,27 @@ Select = Callable[[Kernel, QueryClass, SparseAnswers, float], int]
 
 
 def exponentially(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """Select a badly answered query by the exponential mechanism at eps, and return its number (a `Select`)."""
+    """Select a badly answered query by the exponential mechanism at eps, and return its number in the class (a `Select`).
+
+    Args:
+        kernel: The kernel, which is charged.
+        queries: The class of queries.
+        answers: Public answers to all queries, in counts.
+        eps: Privacy parameter of the selection, which costs rho = eps^2 / 8.
+    """
     return int(operations.select_worst_queries(kernel, queries, answers, eps, 1, np.zeros(0, dtype=np.int64))[0])
 
 
 def by_permute_and_flip(kernel: Kernel, queries: QueryClass, answers: SparseAnswers, eps: float) -> int:
-    """Select a badly answered query by permute-and-flip, and return its number (a `Select`).
+    """Select a badly answered query by permute-and-flip, and return its number in the class (a `Select`).
 
     It runs at eps / 2, so that it costs as much as the exponential mechanism at eps.
+
+    Args:
+        kernel: The kernel, which is charged.
+        queries: The class of queries.
+        answers: Public answers to all queries, in counts.
+        eps: Twice the privacy parameter of permute-and-flip; it costs rho = eps^2 / 8.
     """
     return operations.permute_and_flip(kernel, queries, answers, eps / 2)
 
@@ -110,7 +123,7 @@ class Reweighing:
     finish: Finish = as_it_is
 
     def round_count(self, rho: float, total: float) -> int:
-        """Return the number of rounds T: as set, or scale * sqrt(N * sqrt(2 rho)), from 1 to MOST_ROUNDS.
+        """Return the number of rounds T: as set, or scale * sqrt(N * sqrt(2 rho)), from 1 to 2,000.
 
         N sqrt(2 rho) is the number of people in units of a count's noise. Theorem 4.4 of Liu et al.
         has the first power, and constants for theorems. Exponent and scales were found on simulated
@@ -118,13 +131,15 @@ class Reweighing:
         noise falls ninefold.
 
         Args:
-            rho: Budget of the run.
+            rho: Budget of the run, in rho.
             total: Number N of people, noisy or public.
         """
         return min(MOST_ROUNDS, max(1, self.rounds or round(self.scale * math.sqrt(total * math.sqrt(2 * rho)))))
 
     def split_after(self, first: Split, total_is_public: bool) -> Split:
-        """Return the planned stages: `first`, a count of the people if secret, selections, and measured queries.
+        """Return the planned stages with their shares of the budget, which add up to 1.
+
+        They are `first`, a count of the people if it is secret, selections, and measured queries.
 
         Args:
             first: Stages before the count, with their shares of the budget.
@@ -144,18 +159,18 @@ class Reweighing:
         rounds: the result is the average of A_0 .. A_(count - 1), or of the last of these.
 
         Args:
-            kernel: The kernel.
+            kernel: The kernel, which is charged.
             queries: The class of queries.
             weights: The weights.
             total: Number of people, noisy or public.
             count: Number of rounds.
             select: Selects a query.
 
+        Returns:
+            The measured queries, in order (by `yield from`).
+
         Yields:
             A Fitted step per round.
-
-        Returns:
-            The measured queries, in order.
         """
         rng = np.random.default_rng(kernel.seed())
         measured: list[MeasuredQuery] = []
@@ -192,7 +207,7 @@ def _replay(weights: Weights, measured: Sequence[MeasuredQuery], rng: np.random.
 
 
 def described(domain: Domain, measured: Sequence[MeasuredQuery]) -> list[dict[str, Any]]:
-    """Return the measured queries as JSON values for release.json, in the order of measurement.
+    """Return the measured queries as JSON values for release.json, in the order of measurement; [] without any.
 
     Each has attributes, cells (their labels), at_least (how many of these must agree), answer (a
     fraction of the people, clipped to 0 to 1) and sigma (of its noise, in people).
@@ -241,7 +256,14 @@ class Mwem(Reweighing):
     select: Select = exponentially
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or refuse a domain of more than MAX_CELLS possible records."""
+        """Return the expected time (seconds) and memory (MB) of a run for 100,000 people, or why it is refused.
+
+        Refused are a domain of more than 10 million possible records, and a workload of too many cells.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget, in rho.
+        """
         cells = workload.domain.cells(workload.domain.names)
         if cells > MAX_CELLS:
             remedy = "use fewer columns or bins, or AIM, which needs no such table"
@@ -254,14 +276,17 @@ class Mwem(Reweighing):
         return Forecast(not reason, 1.0 + self.round_count(rho, SUPPOSED_PEOPLE) * once, memory, reason)
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: a count of the people if secret, selections, and measured queries."""
+        """Return the planned stages with their shares of the budget, which add up to 1.
+
+        They are a count of the people if it is secret, selections, and measured queries.
+        """
         return self.split_after((), total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run MWEM; yield its steps.
+        """Run MWEM with the kernel's whole budget; yield its steps.
 
         Yields:
-            A Measured for the number of people if it is secret, a Fitted for each round, then
+            A Measured for the number of people if it is secret, a Fitted for each round, then a
             Finished.
         """
         queries = QueryClass.of(workload)
@@ -310,9 +335,13 @@ class PmwPub(Reweighing):
         return replace(self, public=public)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time and memory of a run, or why it is refused.
+        """Return the expected time (seconds) and memory (MB) of a run for 100,000 people, or why it is refused.
 
         A run without a public table, or with one that is too large for memory, is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            rho: The budget, in rho.
         """
         reason = public_check.refusal(self.public, workload)
         places = self.public.rows * len(workload.cliques) if self.public else 0
@@ -326,16 +355,16 @@ class PmwPub(Reweighing):
         return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages: the check if it has a share, then the stages of MWEM."""
+        """Return the planned stages with their shares of the budget: the check if it has a share, then the stages of MWEM."""
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
         return self.split_after(checking, total_is_public)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
-        """Run PMW^Pub; yield its steps.
+        """Run PMW^Pub with the kernel's whole budget; yield its steps.
 
         Yields:
             A Measured for the number of people if it is secret, a Fitted for the check if it has a
-            share, a Fitted for each round, then Finished.
+            share, a Fitted for each round, then a Finished.
         """
         assert self.public is not None, "forecast refuses to run without"
         support, counts = self.public.support()

@@ -42,6 +42,9 @@ class Climber:
     For one attribute at a time, every start moves to the best value given its other values. That attribute can tip a query only if the
     query lacks exactly one of its literals there, so one product of matrices values all moves of all starts. Prepared for the queries of a
     round; then one climb per draw, or one for all draws together, which takes a tenth of the time.
+
+    Args:
+        reduced: The reduced problem of the round's queries.
     """
 
     def __init__(self, reduced: Reduced) -> None:
@@ -54,17 +57,21 @@ class Climber:
         Args:
             costs: Cost of each option, shape (options of all attributes,).
             rng: Chooses the starts and the order of the attributes.
+
+        Returns:
+            One option per attribute, numbered through all attributes as in `Reduced`; None if every start
+            ended at an impossible record.
         """
         return self.climb_all(costs[None, :], rng)[0]
 
     def climb_all(self, costs: Floats, rng: np.random.Generator, seeded: bool = False) -> list[Options | None]:
-        """Return the best options found for each draw by coordinate ascent from `STARTS` random starts.
+        """Return the best options found for each draw by coordinate ascent from 16 random starts.
 
         The best options have the largest sum of weights of the queries that they satisfy, minus the
         costs of the options. The search is a heuristic: other options may be better.
 
         Args:
-            costs: Cost of each option in each draw, shape (draws, options of all attributes).
+            costs: Cost of each option in each draw, in the unit of the weights, shape (draws, options of all attributes).
             rng: Chooses the starts and the order of the attributes.
             seeded: Whether every second start satisfies a random query of positive weight. One
                 attribute at a time, a climb meets a query of many columns by chance only.
@@ -142,7 +149,10 @@ AT_ONCE = 256
 
 
 def climb(problems: Sequence[RecordProblem], seed: int = 0) -> list[Codes | None]:
-    """Return a good record for each problem, found by climbing; None where every start ended at an impossible record.
+    """Return a good record for each problem, in order, found by climbing; [] without problems.
+
+    A record is its codes, shape (attributes,), or None where every start ended at an impossible record. It is a heuristic:
+    other records may be better.
 
     Args:
         problems: Draws of one round, with the same queries.

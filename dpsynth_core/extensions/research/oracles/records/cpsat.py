@@ -68,7 +68,7 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
 
     Args:
         reduced: The reduced problem.
-        costs: Cost of each option in this draw.
+        costs: Cost of each option in this draw, shape (options of all attributes,).
     """
     weights = reduced.queries.weights
     firsts = reduced.starts[:-1]
@@ -82,7 +82,11 @@ def rounded(reduced: Reduced, costs: NDArray[np.float64]) -> Rounded:
 
 
 class CpSatOracle:
-    """The CP-SAT model of one set of queries, built once for all draws of a round. Not for several threads at a time."""
+    """The CP-SAT model of one set of queries, built once for all draws of a round. Not for several threads at a time.
+
+    Args:
+        queries: The queries.
+    """
 
     def __init__(self, queries: SignedQueries) -> None:
         self._queries = queries
@@ -97,7 +101,7 @@ class CpSatOracle:
         of both searches is returned.
 
         Args:
-            linear: Cost of each value of each attribute.
+            linear: Cost of each value of each attribute, in the unit of the queries' weights.
             limit: Limit of the search; its seed is also the seed of the local search.
 
         Returns:

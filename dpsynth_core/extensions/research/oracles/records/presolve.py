@@ -20,7 +20,12 @@ Options = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """A clause about options: a record that takes all options of `premise` must take one of `then`."""
+    """A clause about options: a record that takes all options of `premise` must take one of `then`.
+
+    Attributes:
+        premise: Numbers of options, counted through all attributes from 0.
+        then: Numbers of options of one other attribute.
+    """
 
     premise: tuple[int, ...]
     then: tuple[int, ...]
@@ -33,6 +38,11 @@ class Family:
     A record that takes all options of `shared`, and no option of `outside`, satisfies one of the
     queries. This holds for every record: the queries ask for the shared options and, together, for
     every option of the attribute that is not in `outside`.
+
+    Attributes:
+        shared: Numbers of the shared options, counted through all attributes from 0.
+        outside: Numbers of options of the attribute in which the queries differ.
+        queries: Places of the queries in `Reduced.queries`, counted from 0.
     """
 
     shared: tuple[int, ...]
@@ -45,10 +55,10 @@ class Reduced:
     """A reduced problem, whose attributes have options in place of values.
 
     Attributes:
-        option: For each attribute, the option that each value belongs to.
+        option: For each attribute, the option that each value belongs to; options are numbered through all attributes from 0.
         starts: First option of each attribute, followed by the number of all options.
         queries: The m queries.
-        literals: Options that each query names, shape (m, k); NO_COLUMN where a query has fewer
+        literals: Options that each query names, shape (m, k); NO_COLUMN (-1) where a query has fewer
             than k.
         zeros: Tables of impossible combinations, with one entry per option of an attribute, in
             order.
@@ -73,11 +83,11 @@ class Reduced:
     def ceiling(self, costs: NDArray[np.float64]) -> float:
         """Return an upper bound of every record's value that needs no search.
 
-        It is the sum of all positive weights less the cost of the cheapest option of each
+        It is the sum of all positive weights and the queries' constant, less the cost of the cheapest option of each
         attribute.
 
         Args:
-            costs: Cost of each option.
+            costs: Cost of each option, shape (options of all attributes,).
         """
         cheapest = np.minimum.reduceat(costs, self.starts[:-1])
         return float(self.queries.weights.clip(min=0.0).sum() + self.queries.constant - cheapest.sum())
@@ -122,8 +132,8 @@ class Reduced:
             linear: Cost of each value of each attribute.
 
         Returns:
-            For each option, the smallest cost of its values, and the code of the value that has
-            this cost.
+            For each option, the smallest cost of its values, and the code of a value that has
+            this cost; both have the shape (options of all attributes,).
         """
         costs, values = np.empty(self.size), np.empty(self.size, dtype=np.int32)
         for options, cost in zip(self.option, linear, strict=True):
@@ -133,10 +143,13 @@ class Reduced:
 
 
 def reduce(queries: SignedQueries) -> Reduced:
-    """Return the reduced form of a problem.
+    """Return the reduced form of a problem, in which queries whose weights cancel are left out.
 
     Values of an attribute that no query names become one option if the rules about impossible
     records treat them alike; every other value is an option by itself.
+
+    Args:
+        queries: The queries of a round, with their domain's rules.
     """
     net = queries.net
     option: list[Options] = []

@@ -32,7 +32,7 @@ NO_COLUMN = -1
 
 
 def contradicted(zeros: Zeros, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return a mask of the rows that are impossible, shape (rows,).
+    """Return a mask that is True for the rows that are impossible, shape (rows,).
 
     Args:
         zeros: The impossible combinations.
@@ -50,7 +50,7 @@ class Records:
 
     Attributes:
         sizes: Number of values of each attribute.
-        zeros: The impossible combinations.
+        zeros: The impossible combinations: positions of some attributes, and a table that is True where no record can be.
     """
 
     sizes: tuple[int, ...]
@@ -92,7 +92,7 @@ class SignedQueries:
 
     Attributes:
         records: The possible records.
-        columns: Positions of each query's columns, shape (m, k); NO_COLUMN where a query has fewer
+        columns: Positions of each query's columns, from 0, shape (m, k); NO_COLUMN (-1) where a query has fewer
             than k columns.
         values: Codes that the columns should have, shape (m, k); NO_COLUMN likewise.
         thresholds: Number of columns that must agree, shape (m,).
@@ -130,7 +130,7 @@ class SignedQueries:
 
     @classmethod
     def of(cls, queries: QueryClass, numbers: NDArray[np.int64], signs: NDArray[np.int8]) -> SignedQueries:
-        """Return the queries of a class with these numbers and signs, each of weight 1.
+        """Return the queries of a class with these numbers and signs, in order, each of weight 1.
 
         Args:
             queries: The class.
@@ -139,6 +139,7 @@ class SignedQueries:
 
         Raises:
             IndexError: A number is not from 0 to size - 1.
+            ValueError: There are not as many signs as numbers, or a sign is not 1 or -1.
         """
         chosen = [queries.query(int(number)) for number in numbers]
         longest = max((len(query.values) for query in chosen), default=1)
@@ -196,7 +197,7 @@ class NetQueries:
     constant: float
 
     def worth(self, codes: Codes) -> NDArray[np.float64]:
-        """Return the worth of each row, shape (rows,).
+        """Return the worth of each row, shape (rows,), in the unit of the weights.
 
         Args:
             codes: Codes of the rows, shape (rows, attributes).
@@ -213,7 +214,7 @@ class RecordProblem:
 
     Attributes:
         queries: The queries.
-        linear: Cost of each value of each attribute.
+        linear: Cost of each value of each attribute, in the unit of the queries' weights.
 
     Raises:
         ValueError: The perturbation has another shape, or is not finite.
@@ -236,6 +237,8 @@ class RecordProblem:
     def values(self, codes: Codes) -> NDArray[np.float64]:
         """Return the value of each row, possible or not: its worth less the costs of its values, shape (rows,).
 
+        The worth of a row is the sum of the weights of the queries and negations that hold.
+
         Args:
             codes: Codes of the rows, shape (rows, attributes).
         """
@@ -243,7 +246,7 @@ class RecordProblem:
         return np.asarray(self.queries.worth(codes) - perturbation)
 
     def value(self, codes: Codes) -> float:
-        """Return the value of one record: its worth less the costs of its values.
+        """Return the value of one record: its worth less the costs of its values (`values`).
 
         Args:
             codes: Codes of the record, shape (attributes,).
@@ -272,7 +275,7 @@ class Exhaustion:
         """Return the oracle that tries every combination of values that the domain does not forbid.
 
         Raises:
-            ValueError: There are more than MAX_RECORDS combinations, forbidden ones included.
+            ValueError: There are more than 5,000 combinations, forbidden ones included.
         """
         if not fits(records):
             raise ValueError("too many records to try them all")
@@ -281,7 +284,7 @@ class Exhaustion:
         return cls(codes[records.possible(codes)])
 
     def solve_many(self, problems: Sequence[RecordProblem], limit: Limit) -> list[Solution]:  # noqa: ARG002
-        """Return the best record of each problem, in order; the first one of equally good records.
+        """Return the best record of each problem, in order; the first one of equally good records. [] without problems.
 
         The worth of all records is computed once for problems with the same SignedQueries object.
 
@@ -300,5 +303,5 @@ class Exhaustion:
 
 
 def fits(records: Records) -> bool:
-    """Return whether there are at most MAX_RECORDS combinations of values, forbidden ones included."""
+    """Return whether there are at most 5,000 combinations of values, forbidden ones included."""
     return math.prod(records.sizes) <= MAX_RECORDS

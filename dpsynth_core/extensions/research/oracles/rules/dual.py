@@ -33,7 +33,7 @@ class RecordFinder:
     """A search for records at which many rules of one class hold.
 
     Attributes:
-        rules: The class of rules.
+        rules: The class of rules, of a kind in DUALLY_SEPARABLE (no decision lists).
         limit: The limit of a search by CP-SAT.
         pool: Solver processes; None if all records are enumerated (`exhausts`).
     """
@@ -47,12 +47,12 @@ class RecordFinder:
 
         Args:
             rules: The rules q_t.
-            costs: Cost of having each feature in each perturbation, shape (records, features).
-                Costs are rounded to 1/STEPS.
+            costs: Cost of having each feature in each perturbation, in rules, shape (records, features).
+                Costs are rounded to 1/64.
 
         Returns:
-            One solution per perturbation, with its value and an upper bound of all values. Its
-            codes are 1 for each feature that the record has, otherwise 0.
+            One solution per perturbation, in order, with its value and an upper bound of all values, in rules. Its
+            codes are 1 for each feature that the record has, otherwise 0. A failed solution if the search found no record.
 
         Raises:
             OracleError: A solver process failed.
@@ -88,7 +88,7 @@ class RecordFinder:
 
 
 def exhausts(rules: RuleClass) -> bool:
-    """Return whether all records are enumerated, which takes few features.
+    """Return whether all records are enumerated, which takes few features: at most 20, or 14 for halfspaces.
 
     Raises:
         InputError: The class has no known separator set of its dual.

@@ -64,8 +64,8 @@ class ChosenSet:
     """A set with its cost.
 
     Attributes:
-        v: The set, shape (p,).
-        value: Its cost.
+        v: The set as a mask of its members, shape (p,).
+        value: Its cost, in the unit of the weights.
         bound: Lower bound on the cost of every set.
         certified: Whether the set is proved to be a minimum.
     """
@@ -98,7 +98,10 @@ def hit(how: str, rows: Flags, v: Flags) -> Flags:
 
 
 def gathered(problem: Hits) -> Hits:
-    """Return the same problem with equal rows merged into one, and without rows of weight 0."""
+    """Return the same problem with equal rows merged into one of their summed weight, and without rows of weight 0.
+
+    Rows are in lexicographic order.
+    """
     rows, place = np.unique(problem.rows, axis=0, return_inverse=True)
     weights = np.zeros(len(rows), dtype=np.int64)
     np.add.at(weights, place.ravel(), problem.weights)
@@ -110,7 +113,7 @@ def solve(problem: Hits, limit: Limit) -> ChosenSet | None:
     """Return the best set that CP-SAT finds, which may lack a proof (`ChosenSet.certified`).
 
     None is returned if the search found no set, or was not tried because the distinct rows have
-    more than MAX_LITERALS members together.
+    more than 2,097,152 (MAX_LITERALS) members together.
 
     Args:
         problem: The problem.
@@ -182,7 +185,7 @@ def subsets(p: int, numbers: Integers) -> Flags:
 
 
 def all_values(problem: Hits) -> Integers:
-    """Return the cost of each of the 2^p subsets, in the order of their numbers (`subsets`).
+    """Return the cost of each of the 2^p subsets, shape (2^p,), in the order of their numbers (`subsets`).
 
     Raises:
         ValueError: p is above MAX_EXHAUSTIVE for the problem's condition of a hit.
@@ -222,7 +225,7 @@ def _butterfly(table: Integers, p: int, step: Callable[[Integers, Integers], tup
 
 
 def linear_values(linear: Integers) -> Integers:
-    """Return linear . v for every subset v, in the order of their numbers (`subsets`).
+    """Return linear . v for every subset v, shape (2^p,), in the order of their numbers (`subsets`).
 
     Args:
         linear: Cost of each member, shape (p,).

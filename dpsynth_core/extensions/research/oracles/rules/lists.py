@@ -35,15 +35,15 @@ Order = dict[tuple[int, int], Any]
 
 
 def cheapest(rules: RuleClass, seen: Flags, weights: Integers) -> Rule:
-    """Return a decision list of least cost: the least weight of the records for which it holds.
+    """Return a decision list of least cost, which is the total weight of the records for which it holds.
 
     Args:
         rules: The class of decision lists.
         seen: Features of the records, shape (records, features).
-        weights: Weights of the records, of either sign.
+        weights: Weights of the records, of either sign, shape (records,).
 
     Raises:
-        ValueError: There are more than MAX_FEATURES features.
+        ValueError: There are more than 20 features.
     """
     p, met = len(rules.features), _met(seen, weights)
     least = _least(met, p)
@@ -86,7 +86,7 @@ def _least(met: Integers, p: int) -> Integers:
 
 
 def every(rules: RuleClass) -> Iterator[Rule]:
-    """Yield every decision list of the class once, in canonical form (`RuleClass.identified`).
+    """Yield every decision list of the class once, in a fixed order and in canonical form (`RuleClass.identified`).
 
     Lists that hold for the same records count as one. The number of lists grows fast (MAX_LISTED).
     """
@@ -97,15 +97,15 @@ def every(rules: RuleClass) -> Iterator[Rule]:
 
 
 def all_costs(rules: RuleClass, seen: Flags, weights: Integers) -> Integers:
-    """Return the cost of each decision list, in the order of `every`: the weight of the records for which it holds.
+    """Return the cost of each decision list, in the order of `every`: the total weight of the records for which it holds.
 
     Args:
         rules: The class of decision lists.
         seen: Features of the records, shape (records, features).
-        weights: Weights of the records, of either sign.
+        weights: Weights of the records, of either sign, shape (records,).
 
     Raises:
-        ValueError: There are more than MAX_LISTED features.
+        ValueError: There are more than 7 features.
     """
     if len(rules.features) > MAX_LISTED:
         raise ValueError("too many decision lists to go through")

@@ -58,14 +58,14 @@ class LearningProblem:
     weights: Integers
 
     def value(self, rule: Rule) -> int:
-        """Return the cost of a rule: the weight of the records for which it holds."""
+        """Return the cost of a rule: the total weight of the records for which it holds."""
         return int(self.weights @ rule.holds(self.seen))
 
     def perturbed(self, noise: Integers) -> LearningProblem:
         """Return the problem with each separator as one more record, whose weight is its noise.
 
         Args:
-            noise: Noise of each separator, in the unit of the weights.
+            noise: Noise of each separator, in the unit of the weights, shape (separators,).
         """
         return LearningProblem(self.rules, np.vstack([self.seen, self.rules.separators]), np.concatenate([self.weights, noise]))
 
@@ -76,7 +76,7 @@ class Learned:
 
     Attributes:
         rule: The rule.
-        value: Its cost.
+        value: Its cost, in the unit of the weights.
         bound: Lower bound on the cost of every rule.
         certified: Whether the rule is proved to be a minimum.
     """
@@ -94,8 +94,8 @@ class Oracle:
     It has no limit of wall time, because answers about private records must not depend on how busy a machine is.
 
     Attributes:
-        name: One of ORACLES.
-        work: Work per question for CP-SAT (`Limit.work`).
+        name: "auto", "cp-sat" or "exhaustive"; auto is exhaustive for classes where that is possible, otherwise CP-SAT.
+        work: Work per question for CP-SAT (`Limit.work`), about a second per unit on a fast machine.
     """
 
     name: str
@@ -103,7 +103,11 @@ class Oracle:
 
     @property
     def limit(self) -> Limit:
-        """The limit of CP-SAT's work per question, without a limit of time."""
+        """The limit of CP-SAT's work per question, without a limit of time.
+
+        Raises:
+            ValueError: The work is not above 0 and finite.
+        """
         return Limit.of_work(self.work)
 
     def may_fail(self, rules: RuleClass) -> bool:
@@ -123,7 +127,7 @@ def exhaustible(rules: RuleClass) -> bool:
 def enumerable(rules: RuleClass) -> bool:
     """Return whether the cost of every single rule can be computed (`all_values`).
 
-    For decision lists this allows fewer features than `exhaustible`.
+    For decision lists this allows fewer features than `exhaustible`: 7 in place of 20.
     """
     return len(rules.features) <= lists.MAX_LISTED if rules.kind == DECISION_LIST else exhaustible(rules)
 
@@ -133,8 +137,13 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
 
     A class that is closed under negation takes two searches, each with half the limit.
 
+    Args:
+        problem: The problem.
+        limit: The limit of all searches together.
+
     Returns:
-        The best rule found, which may lack a proof (`Learned.certified`); None if a search failed.
+        The best rule found, which may lack a proof (`Learned.certified`); None if a search failed or the problem
+        is too large for CP-SAT.
     """
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
@@ -155,14 +164,14 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
 
 
 def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
-    """Return the rule of least cost for each of many perturbations of the separators.
+    """Return the rule of least cost for each of many perturbations of the separators, in order.
 
     All rules except decision lists are enumerated once; a product of small matrices gives what each
     perturbation adds to the cost of each rule.
 
     Args:
         problem: The problem without perturbation.
-        noise: Noise of each separator in each perturbation, shape (questions, separators).
+        noise: Noise of each separator in each perturbation, in the unit of the weights, shape (questions, separators).
 
     Raises:
         ValueError: The class is not `exhaustible`.
@@ -182,7 +191,7 @@ def exhaust(problem: LearningProblem, noise: Integers) -> list[Rule]:
 
 
 def all_values(problem: LearningProblem) -> Integers:
-    """Return the cost of each rule of the class, in the order of `numbered`.
+    """Return the cost of each rule of the class, in the order of `numbered` and the unit of the weights.
 
     Raises:
         ValueError: The class is not `enumerable`.
@@ -194,7 +203,7 @@ def all_values(problem: LearningProblem) -> Integers:
 
 
 def numbered(rules: RuleClass, number: int) -> Rule:
-    """Return the rule whose cost has this index in the result of `all_values`."""
+    """Return the rule whose cost has this index, counted from 0, in the result of `all_values`."""
     if rules.kind == DECISION_LIST:
         return next(islice(lists.every(rules), number, None))
     p = len(rules.features)
@@ -230,14 +239,15 @@ def _rule(rules: RuleClass, v: Flags, negated: bool) -> Rule:
 
 @contextmanager
 def batch_oracle(oracle: Oracle, rules: RuleClass, questions: int) -> Iterator[Ask]:
-    """Open an oracle, and yield the function that answers perturbations of one learning problem (`Ask`).
+    """Open an oracle for a `with` block, which gets the function that answers perturbations of one learning problem (`Ask`).
 
     It returns, for each perturbation, the rule of least cost, or None if that is not proved. An
     oracle that cannot fail runs in this process. CP-SAT runs in processes of its own, so that
     Ctrl-C and a cancelled run do not wait for a search, and a search that runs out of memory harms
     nothing else.
 
-    The yielded function raises OracleError if a process dies; afterwards it cannot be called again.
+    The function raises OracleError if a process dies; afterwards it cannot be called again. It raises ValueError
+    if the oracle is set to be exhaustive and the class is too large (`exhaustible`).
 
     Args:
         oracle: The oracle's name and limit.
@@ -305,7 +315,7 @@ class Task:
         rules: The class.
         columns: The features' columns and the target, in domain order; every one binary.
         target: The predicted column, or None.
-        rivals: A public table to subtract, or None.
+        rivals: A public table whose cost is subtracted, or None.
 
     Raises:
         ValueError: The target is a feature.
@@ -337,7 +347,7 @@ class Task:
         return cls(rules, domain.clique(named), target, rivals)
 
     def problem(self, table: Occupied) -> LearningProblem:
-        """Return the learning problem of a table, with weights in steps of 1/STEPS of a record.
+        """Return the learning problem of a table, with weights in steps of 1/16 of a record.
 
         Its records are the distinct records of the table, with the sign that the target requires,
         and the rivals with negative weights.
@@ -356,7 +366,7 @@ class Task:
         return LearningProblem(self.rules, seen, weights)
 
     def costs(self, rules: Sequence[Rule], table: Occupied) -> Integers:
-        """Return the cost of each of these rules on a table, in records and without rivals.
+        """Return the cost of each of these rules on a table, in order, in records, without noise and without rivals.
 
         With a target, that is the number of records that a rule predicts wrongly; without a target,
         the number of records for which it holds.

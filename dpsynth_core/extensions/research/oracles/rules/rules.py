@@ -91,13 +91,13 @@ class RuleClass:
     """All rules of one kind over some features.
 
     Attributes:
-        kind: One of KINDS.
+        kind: "conjunction", "disjunction", "parity", "halfspace" or "decision_list".
         features: The features that rules look at.
         closed: Whether the negations of the rules belong to the class.
 
     Raises:
         InputError: The kind has no separator set.
-        CapacityError: The features are of more than MAX_COLUMNS columns.
+        CapacityError: The features are of more columns than the kind allows: 60 for conjunctions and disjunctions, otherwise 20.
         ValueError: A class of decision lists is to be closed, which it is by itself.
     """
 
@@ -118,7 +118,7 @@ class RuleClass:
 
     @cached_property
     def separators(self) -> Flags:
-        """The separators as rows of features, shape (m, features): any two rules of the class differ on one."""
+        """The separators as rows of features, shape (m, features): any two rules of the class disagree on at least one separator."""
         p = len(self.features)
         one = np.eye(p, dtype=bool)
         if self.kind == CONJUNCTION:
@@ -147,7 +147,7 @@ class RuleClass:
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
     def read(self, numbers: NDArray[np.int64]) -> Rule:
-        """Return the rule that `Rule.written` wrote as numbers."""
+        """Return the rule that `Rule.written` wrote as numbers, which must be of a rule of this class."""
         flags, entries = int(numbers[0]), numbers[1:].reshape(-1, 2)
         answers = tuple(bool(answer) for answer in entries[:, 1]) if self.kind == DECISION_LIST else ()
         chosen = tuple(int(number) for number in entries[:, 0])
@@ -157,7 +157,7 @@ class RuleClass:
         """Return the rule that consists of the features with these numbers; not for decision lists.
 
         Args:
-            chosen: Numbers of the features.
+            chosen: Indices of the features in `features`, from 0 and in any order.
             negated: Whether the rule is a negation.
         """
         return Rule(self.kind, self.features, tuple(sorted(chosen)), negated=negated)
@@ -205,8 +205,8 @@ class Rule:
     Attributes:
         kind: Kind of the class.
         features: Features of the class.
-        chosen: Numbers of its features; of a decision list in order.
-        answers: Answers of a decision list's features.
+        chosen: Indices of its features in `features`, from 0; ascending, but of a decision list in the list's order.
+        answers: Answers of a decision list's features, in the order of `chosen`; () for other kinds.
         otherwise: Default of a decision list.
         negated: Whether the rule is negated.
     """
@@ -219,9 +219,9 @@ class Rule:
     negated: bool = False
 
     def written(self) -> NDArray[np.int64]:
-        """Return the rule as whole numbers, from which `RuleClass.read` restores it.
+        """Return the rule as whole numbers, shape (1 + 2 * chosen features,), from which `RuleClass.read` restores it.
 
-        The numbers are otherwise + 2 * negated, and then, for each chosen feature, its number and
+        The numbers are otherwise + 2 * negated, and then, for each chosen feature, its index and
         its answer (1 except in decision lists).
         """
         answers = self.answers or (True,) * len(self.chosen)
@@ -286,7 +286,14 @@ class Rule:
         return rest if others else f"one of these holds: {', '.join(mine)}"
 
     def to_json(self, domain: Domain) -> dict[str, Any]:
-        """Return the rule for the release as JSON values: everything needed to apply it, by column and label."""
+        """Return the rule for the release as JSON values: everything needed to apply it, by column and label.
+
+        These are kind, features (the chosen ones, each with column and value) and negated; for halfspaces also against, the
+        other features; for decision lists also answers and otherwise.
+
+        Args:
+            domain: The domain, for the labels.
+        """
 
         def named(number: int) -> dict[str, str]:
             feature = self.features[number]
