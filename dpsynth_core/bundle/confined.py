@@ -68,10 +68,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What is known of drawn rows.
+    """A sentence about drawn rows, and the files to be written with them.
 
     Attributes:
-        errors: A sentence on their known errors.
+        errors: A sentence about the known errors of the rows.
         beside: Files to be written beside the file of rows, by name (`extension.beside`).
     """
 

@@ -400,14 +400,14 @@ class Extension:
         tables: Import path of a function that takes the spec's section `extensions` and the domain, and returns the tables that such a
             release measures before any others (`Workload.first`). "" if the extension asks for none.
         forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,
-            which prints them before the charge. "" if there are none.
+            which prints them before the charge. "" if the extension forecasts nothing.
         question: Import path of a function that asks the kernel a question between mechanism and claims. It takes the plan, the kernel, and
-            the answers that this process drew before, which are none where a run goes on. "" if the extension asks nothing.
+            the answers that this process drew before (no answer where a run goes on). "" if the extension asks nothing.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
         beside: Import path of a function that takes the name of a file of rows, its size and hash (`content.Digest`), the domain of its
-            columns and the description (`release.about.About`), and returns files to be written beside it, by name. "" if there are none.
+            columns and the description (`release.about.About`), and returns files to be written beside it, by name. "" if it adds none.
         recognises: Import path of a function that takes the path or address of a table, or a table in memory, that somebody chose for a
             release, and returns a sentence if it says of itself that its rows are not of people, else "". It reads no record.
         parts: Parts for other built-in extensions, as pairs of the other's name and a module. Only the other loads it, and who deletes the

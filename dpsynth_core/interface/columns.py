@@ -25,10 +25,15 @@ Columns: TypeAlias = "Mapping[str, Said] | Mapping[str, Any] | Domain | str | os
 def discover(kind: str = "categorical", *, most: int | None = None, **further: Any) -> dict[str, Any]:
     """Return a column whose values are not listed: they are learnt with noise, for a share of the budget.
 
+    Nothing is checked and no record is read: `plan` refuses fields that do not fit.
+
     Args:
         kind: Type of the column, such as ``"categorical"``, ``"integer"`` or ``"date"``.
-        most: Maximal number of cells of the column.
+        most: Maximal number of cells of the column; 32 if it is not given.
         further: Other fields of the column, as in a domain in JSON.
+
+    Returns:
+        The column for `plan`, as in a domain in JSON but without its name.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -42,11 +47,16 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Convert a domain document of google/dpsynth, SmartNoise (YAML) or SDV (JSON) into a domain in JSON. No record is read.
 
     Facts that the document lacks, such as the bounds of a number, are listed under ``"to_do"`` of their column; fill them in
-    before you plan.
-    Identifiers are left out.
+    before you plan. Columns that the document calls identifiers are left out, without a message.
+
+    Args:
+        path: Path of the document.
+
+    Returns:
+        A domain in JSON, which `plan` takes as its columns.
 
     Raises:
-        InputError: If the file is not a domain document of these programs.
+        InputError: If the file cannot be read, is not a domain document of these programs, or describes several tables.
 
     Examples:
         >>> import json, pathlib
@@ -63,8 +73,14 @@ def read_domain(path: str | os.PathLike[str]) -> dict[str, Any]:
 def write_domain(columns: Columns, program: str) -> dict[str, Any]:
     """Return a domain as a document for ``"google"`` (google/dpsynth), ``"smartnoise"`` or ``"sdv"``, ready to save as YAML or JSON.
 
+    Nothing is written to disk.
+
+    Args:
+        columns: What each column may contain, as for `plan`.
+        program: One of the three names.
+
     Raises:
-        InputError: If the other program lacks a kind of column that the domain has.
+        InputError: If the columns are invalid, the program is unknown, or it lacks a kind of column that the domain has.
 
     Examples:
         >>> import dpsynth_core as dps

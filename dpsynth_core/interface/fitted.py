@@ -76,15 +76,21 @@ def rows_from(
 ) -> Fitted:
     """Make rows whose tables match the given tables as closely as one graphical model can (Private-PGM).
 
+    Nothing is protected and no budget is charged: the rows protect people as far as the tables do. Each call draws
+    other rows.
+
     Args:
         tables: Counts, exact or noisy, of the same people.
         columns: What each column may contain, as for `plan`.
-        deviations: Standard deviation of the noise in a cell, by table; equal for all tables by default.
+        deviations: Standard deviation of the noise in a cell, in people, by table; 1 for each table that is left out.
         rows: Number of rows; by default the estimated total of the tables.
         giver: A sentence that is passed on with the rows: who made the tables, and which protection they promise.
 
+    Returns:
+        The rows in random order, and how far their tables differ from the given ones.
+
     Raises:
-        InputError: If a table does not fit these columns.
+        InputError: If a table does not fit these columns, no table is given, or the values of a column are to be learnt.
         CapacityError: If the tables connect too many columns for one model.
 
     Examples:

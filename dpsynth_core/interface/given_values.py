@@ -68,7 +68,15 @@ def whole_number(value: Any, field: str, what: str, lowest: int, highest: int) -
 
 
 def path_of(value: Any, field: str) -> Path:
-    """Return a text or path object as a Path. Raises InputError for anything else."""
+    """Return a text or path object as a Path. The file need not exist.
+
+    Args:
+        value: The argument.
+        field: The name of the argument in errors.
+
+    Raises:
+        InputError: `value` is neither a text nor a path object.
+    """
     if isinstance(value, str | os.PathLike) and isinstance(place := os.fspath(value), str):
         return Path(place)
     raise InputError(field, f"a {type(value).__name__} is not a path", "give the path of a file as a text")

@@ -134,7 +134,7 @@ class Options(TypedDict, total=False):
 def plan(
     data: Any, columns: Columns, *, epsilon: float, tables: Tables = _ALL_TRIPLES, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
-    """Plan a release. Nothing is spent; of the records, only the notation of the first ones is looked at.
+    """Plan a release. Nothing is spent or stored; of the records, only the notation of the first ones is looked at.
 
     Args:
         data: A pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the
@@ -148,8 +148,12 @@ def plan(
             without a name, no account is charged.
         **options: See `Options`.
 
+    Returns:
+        The plan, whose `run` makes the release.
+
     Raises:
-        InputError: With the field, the problem and the remedy.
+        InputError: If an argument is invalid, or the table or a package that it needs is missing; with the field, the
+            problem and the remedy.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -239,10 +243,10 @@ def _public(table: Any) -> dict[str, Any]:
 
 
 def published_sections(tables: Any, domain: Domain) -> list[dict[str, Any]]:
-    """Return the sections of a spec about tables that were published.
+    """Return the sections of a spec about tables that were published, one for each table and in order.
 
     Args:
-        tables: Pairs of a table with labels, or its path, and the place of publication.
+        tables: A list of pairs: a table with labels, or its path, and the place of publication.
         domain: The domain.
 
     Raises:
@@ -397,19 +401,20 @@ class Plan:
 
     @property
     def population(self) -> str | None:
-        """The population whose ledger account is charged, or None."""
+        """The population whose ledger account is charged; None if no account is charged."""
         return None if self.sealed.spec.population == UNNAMED else self.sealed.spec.population
 
     @property
     def forecast(self) -> Forecast:
-        """The expected time and memory of the run: `seconds`, and `memory_mb` in megabytes."""
+        """The expected needs of the run: `seconds` of the processor, and `memory_mb`, the largest memory in megabytes."""
         return self.sealed.forecast
 
     @cached_property
     def leaks(self) -> tuple[Leak, ...]:
-        """The disclosures that the privacy charge does not cover, the most severe first.
+        """The disclosures that the privacy charge does not cover, the most severe first; () without such disclosures.
 
-        Each has `severity`, `title`, `why` and `fix`.
+        Each has `severity`, `title`, `why` and `fix`. With a population, its ledger account is read,
+        which raises StoreFault if the ledger cannot be used.
         """
         releases = 0
         if self.population is not None:
@@ -435,8 +440,11 @@ class Plan:
     def survey(self) -> Zoned[tuple[str, ...]]:
         """Return sentences about values of the table that read oddly or would count as something else.
 
-        The findings are exact, and so for the curator only: `.value` holds them. They are () if nothing
-        reads oddly.
+        All records are read, and nothing is charged. The findings are exact, and so for the curator only:
+        `.value` holds them. They are () if nothing reads oddly.
+
+        Raises:
+            InputError: The table cannot be read to its end.
         """
         return making.findings(self.sealed)
 
@@ -450,6 +458,9 @@ class Plan:
         Args:
             progress: Show a progress bar, in a notebook or on a terminal.
             again: Spend once more, for another release of the same plan.
+
+        Returns:
+            The new release, or the earlier one.
 
         Raises:
             InputError: Nothing was read, and nothing is spent.

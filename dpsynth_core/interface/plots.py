@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
-    """The charts of a release. Each method returns one Altair chart.
+    """The charts of a release. Each method returns one Altair chart, and draws released values alone.
 
-    The parameter `threshold` is the largest acceptable error of a table, as a share of people.
+    Each method raises InputError if a package for charts is missing. The parameter `threshold` is
+    the largest acceptable error of a table, as a share of people from 0 to 1.
     """
 
     _made: Release
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
-        """Draw the errors of the `show` worst tables, one line per table."""
+        """Draw the errors of the `show` worst tables as shares of people, one line per table."""
         return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
-        """Draw the errors of all tables side by side, the worst first, with the threshold."""
+        """Draw the errors of all tables as shares of people, side by side, the worst first, with the threshold."""
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
@@ -41,9 +42,9 @@ class Plots:
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 
     def pairs(self) -> Any:
-        """Draw a map of the pairs of columns: the upper bound of each two-way error.
+        """Draw a map of the pairs of columns: the upper bound of the error of each table of two columns.
 
-        Each bound holds with 95 % confidence by itself.
+        Errors are shares of people. Each bound holds with 95 % confidence by itself.
         """
         return _charts().pair_map(quality.pair_map(report.statements(self._made)), LIMIT)
 

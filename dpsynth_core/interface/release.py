@@ -64,7 +64,7 @@ class Release:
     def rows(self) -> Any:
         """The synthetic rows as the kind of table that was given; None if the release has no rows.
 
-        For a file or a database they are a pandas frame.
+        For a file or a database they are a pandas frame. With two linked tables they are the households.
 
         Do not test hypotheses on them: a test takes noise for people, and finds relations that are
         not there far more often than its level says. Ask for the difference instead,
@@ -79,11 +79,18 @@ class Release:
 
     @cached_property
     def members(self) -> Any:
-        """The rows of the second of two linked tables, with the keys of `rows`; None for a single table."""
+        """The rows of the second of two linked tables, with the keys of `rows`; None for a single table.
+
+        They are the same kind of table as `rows`.
+        """
         return None if self.made.members is None else self.back(as_table(self.made.members), self.made.domain)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the rows for any library that reads Arrow's PyCapsule interface. Raise InputError if the release has no rows."""
+        """Return the rows for any library that reads Arrow's PyCapsule interface.
+
+        Raises:
+            InputError: The release has no rows.
+        """
         if (table := self.made.table) is None:
             raise InputError("rows", "this release has none", "look at what it measured: errors, ask")
         return table.__arrow_c_stream__(requested_schema)
@@ -113,8 +120,9 @@ class Release:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """The error of each table, as a share of the people.
+        """The error of each table, as a share of the people from 0 to 1: one line per table.
 
+        `marginal` has the names of the columns as a text, and `cells` the table's number of cells.
         `error` is the best estimate of a certificate, missing without one; `low` and `limit` are
         bounds of the error with 95 % confidence each. Without a certificate, `limit` is the bound
         that follows from the noisy tables. Unknown values are missing.
@@ -174,10 +182,11 @@ class Release:
                 weighted tables of the plan; all other answers are guesses.
 
         Returns:
-            The answer, or `Answers` with one for each value or cell.
+            The answer in `value`: a number of people, a share from 0 to 1, or a number in the column's unit. For a table
+            and with `by`, `Answers` with one answer for each cell or value.
 
         Raises:
-            InputError: If the rows cannot answer the question.
+            InputError: If the question is invalid, or the rows cannot answer it.
 
         Examples:
             >>> import dpsynth_core as dps
@@ -224,7 +233,15 @@ class Release:
 
     @cached_property
     def refitted(self) -> Refitted:
-        """The model of the release, fitted again from the released answers on first use. See `sample`."""
+        """The model of the release, fitted again from the released answers. See `sample`.
+
+        The first use takes about as long as the run did; no private record is read, and nothing is spent.
+
+        Raises:
+            InputError: The release has no rows, or two linked tables, or this version of the program
+                asks other questions than the recorded ones.
+            CapacityError: The model does not fit into this machine.
+        """
         from dpsynth_core.release import sampling
 
         return sampling.refit(self.made)
@@ -264,7 +281,12 @@ class Release:
         return io.BytesIO(self._bundle) if isinstance(self._bundle, bytes) else self._bundle.open("rb")
 
     def verify(self) -> Report:
-        """Check the bundle as a recipient would, and return the report of all checks (`verify`)."""
+        """Check the bundle as a recipient would, and return the report of all checks (`verify`).
+
+        Raises:
+            InputError: The bundle cannot be read.
+            CapacityError: The checks take more than 30 seconds or 1024 MB; `verify` allows more.
+        """
         return verify(self._bundle)
 
     def __repr__(self) -> str:
@@ -319,10 +341,10 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
         n: Number of rows.
         where: The group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the
             range, even if it cuts groups of the domain.
-        seed: Another seed gives other rows. It protects no data and need not be secret.
+        seed: A whole number from 0; another seed gives other rows. It protects no data and need not be secret.
 
     Raises:
-        InputError: If the release has no rows, or the model has no people in the group.
+        InputError: If the release has no rows, or two linked tables, or the model has no people in the group.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -405,15 +427,15 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
     Args:
         path: Path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
         key: The publisher's public key, which must have signed the bundle.
-        seconds, megabytes: Time and memory that the checks may take.
+        seconds, megabytes: Time and memory that the checks may take in each of two processes.
 
     Returns:
         `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle
         can show.
 
     Raises:
-        InputError: If the bundle cannot be read, or `key` is not a key. CapacityError if the checks exceed `seconds` or
-            `megabytes`.
+        InputError: If the bundle cannot be read, or `key` is not a key.
+        CapacityError: If the checks exceed `seconds` or `megabytes`.
 
     Examples:
         >>> import dpsynth_core as dps

@@ -40,6 +40,13 @@ def run(plan: Plan, table: Given, charged: bool, progress: bool, again: bool) ->
         charged: Whether the plan names a population, whose ledger account is charged.
         progress: Whether to show a progress bar.
         again: Whether to spend again for another release, even if the ledger shows an earlier one.
+
+    Returns:
+        The release, which is stored in DPSYNTH_HOME.
+
+    Raises:
+        InputError: The run cannot begin; nothing is spent.
+        ChargedError: The run failed after records were read; the charge stays spent.
     """
     if charged:
         from dpsynth_core.store import ledger, signing  # loaded where a ledger is charged alone
@@ -87,7 +94,7 @@ def recover(run: str | None = None, *, answers: bool = False, progress: bool = T
     """Finish the release of an interrupted run. Reads no record and spends nothing.
 
     Args:
-        run: The name that the error gave; by default the only interrupted run.
+        run: The name that was printed when the run was interrupted; by default the only interrupted run.
         answers: Return the noisy tables only, even if rows could be made.
         progress: Whether to show a progress bar, in a notebook or on a terminal.
 

@@ -67,7 +67,13 @@ def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
 
 
 def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
-    """Return a plan as HTML, with the arguments of `plan_text`. The disclosures are folded away."""
+    """Return a plan as HTML, in which names are escaped. The disclosures are folded away.
+
+    Args:
+        plan: The plan.
+        leaks: Disclosures that the privacy charge does not cover.
+        hope: The expected quality of the tables; None if the number of people is unknown.
+    """
     serious = sum(leak.severity is not Severity.NOTE for leak in leaks)
     things = f"{len(leaks)} thing{'s' * (len(leaks) != 1)} that it gives away besides what it is charged for"
     title = f"{things}, {serious} of them to think about" if serious else things
@@ -89,13 +95,13 @@ def verdict(made: Release) -> str:
 
 
 def release_text(made: Release) -> str:
-    """Return a release as text, with its warnings."""
+    """Return a release as text of several lines: a summary, the verdict, and a line for each warning."""
     warnings = [f"  warning: {warning}" for warning in report.warnings(made)]
     return "\n".join([release_line(made), f"  {verdict(made)}", *warnings])
 
 
 def release_html(made: Release) -> str:
-    """Return a release as HTML, with its warnings."""
+    """Return a release as HTML, with its warnings; names are escaped."""
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in report.warnings(made))
     shown = f"<ul>{warnings}</ul>" if warnings else ""
     return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{shown}{_list(report.in_short(made))}"

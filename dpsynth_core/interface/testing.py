@@ -31,9 +31,16 @@ _COLUMNS = {**_VALUES, "age": (0, 9)}
 
 
 def seeded(plan: Plan, seed: int) -> Plan:
-    """Return the same plan with noise from a fixed seed, a non-negative integer.
+    """Return the same plan with noise from a fixed seed.
 
     On one machine its release is always the same. The release is not private and is marked so.
+
+    Args:
+        plan: The plan, which is not changed.
+        seed: A whole number from 0.
+
+    Raises:
+        InputError: The seed is invalid.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -48,11 +55,14 @@ def seeded(plan: Plan, seed: int) -> Plan:
 def check_mechanism(name: str) -> None:
     """Try a mechanism on invented people, under both relations, small and large budgets, many people and a single one.
 
-    Its name is as in specs ("PACKAGE:NAME"). This finds mistakes, not malice: Python cannot keep hostile code from looking past the kernel,
-    and the truth of the mechanism's card is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
+    This finds mistakes, not malice: Python cannot keep hostile code from looking past the kernel, and the truth of the mechanism's card
+    is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
+
+    Args:
+        name: Name of the mechanism as in specs: "NAME", or "PACKAGE:NAME" for one of another package.
 
     Raises:
-        InputError: With the first fault that is found.
+        InputError: With the first fault that is found, or if the mechanism is unknown.
 
     Examples:
         >>> import dpsynth_core as dps

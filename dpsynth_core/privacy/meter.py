@@ -53,7 +53,7 @@ class Meter:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events of all charges so far, those of parts included, in order; () before the first."""
+        """The events of all charges so far, also of charges to parts, in order; () before the first."""
         return tuple(self._events)
 
     @property
@@ -67,7 +67,7 @@ class Meter:
 
     @property
     def rho_spent(self) -> float:
-        """The sum of the rho of all charges, those of parts included."""
+        """The sum of the rho of all charges, also of charges to parts."""
         return self._spent / _UNIT
 
     @property

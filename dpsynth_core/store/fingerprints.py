@@ -40,7 +40,7 @@ class PrivateTable:
 def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
     """Return the private tables of a spec: the table of `data`, then the table of `members` if two tables are linked.
 
-    The columns of each are those of its domain and the person column.
+    The columns of each are the columns of its domain, and the person column.
 
     Raises:
         InputError: A domain is invalid.
