@@ -86,26 +86,42 @@ class Case:
 
     @property
     def title(self) -> str:
-        """The operation, with the kind of question in parentheses."""
+        """The operation, with the kind of question in parentheses if it has one."""
         return f"{self.operation} ({self.variant})" if self.variant else self.operation
 
     def question(self, neighbours: Neighbours, kernels: Kernels) -> Question:
         """Return the operation's arguments by name. They are the same for both tables.
 
-        `kernels` builds the kernel whose public numbers (unit, sensitivities) determine the noise.
+        Args:
+            neighbours: The two tables.
+            kernels: Builds the kernel whose public numbers (unit, sensitivities) determine the noise.
         """
         return self.ask(self.view(kernels(neighbours.tables[0], neighbours.unit, 1.0, SeededNoise(0), 0.0, ZCDP)), neighbours)
 
     def neighbours(self, unit: Unit) -> Neighbours:
-        """Return the two tables of the case under a unit of privacy."""
+        """Return the two tables of the case under a unit of privacy.
+
+        Raises:
+            ValueError: The person's rows do not go with the unit.
+        """
         before, after = self.person(unit)
         return Neighbours.of("the worst case for this question", DOMAIN, unit, self.others, before, after)
 
 
 def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Test every claim about a finite case against the exact probability of each answer.
+    """Test every claim about a finite case against the exact probability of each answer, without draws.
 
-    `kernels` builds the kernels; a test gives a broken one.
+    Args:
+        case: The case, which must be finite.
+        unit: The unit of privacy.
+        kernels: Builds the kernels; a test gives a broken one.
+
+    Returns:
+        One finding per claim.
+
+    Raises:
+        RuntimeError: More than 100,000 sequences of choices lead to an answer.
+        NotImplementedError: The operation takes noise with too many values.
     """
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
@@ -118,13 +134,13 @@ def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Fi
 
 
 def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Test every claim about a case against answers drawn on either table.
+    """Test every claim about a case against answers drawn on either table, and return one finding per claim.
 
     Args:
         case: The case.
         unit: The unit of privacy.
         noise: The source of noise.
-        draws: Number of draws per table before `case.share` reduces it.
+        draws: Number of draws per table before `case.share` reduces it; at least 8 are drawn.
         level: Error probability of each claim (`evidence.from_draws`).
         kernels: Builds the kernels; a test gives a broken one.
     """
@@ -173,7 +189,7 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
         answer: Returns the answer for a source of noise; its only randomness must come from there.
 
     Raises:
-        RuntimeError: More than MOST_PATHS sequences of choices lead to an answer.
+        RuntimeError: More than 100,000 sequences of choices lead to an answer.
     """
     total: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[tuple[int, ...]] = [()]
@@ -189,10 +205,13 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 class Branch:
     """A source of noise that follows one path through the tree of possible choices.
 
-    It takes the choices `first`, then always choice 0.
+    It takes the choices `first`, then always choice 0. Normal and Laplace noise have too many values and raise NotImplementedError.
+
+    Args:
+        first: Indices of the first choices, from 0.
 
     Attributes:
-        probability: Probability of the path so far.
+        probability: Probability of the path so far, from 0 to 1.
         others: The paths that branch off after `first`, to be followed later.
     """
 
@@ -203,16 +222,21 @@ class Branch:
         self.probability, self.others = 1.0, list[tuple[int, ...]]()
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Return the next choice of the path, in proportion to exp(score / scale)."""
+        """Return the next choice of the path, an index from 0, in proportion to exp(score / scale).
+
+        Args:
+            scores: Score of each choice.
+            scale: The scale, in the unit of the scores.
+        """
         weights = np.exp((scores - scores.max()) / scale)
         return self._choose((weights / weights.sum()).tolist())
 
     def uniform(self, size: int) -> int:
-        """Return the next choice of the path, each of `size` equally likely."""
+        """Return the next choice of the path, an index from 0 to size - 1, each equally likely."""
         return self._choose([1 / size] * size)
 
     def bernoulli_exp(self, exponents: Sequence[Fraction]) -> NDArray[np.bool_]:
-        """Return one choice of the path per exponent x, True with probability exp(-x)."""
+        """Return one choice of the path per exponent x, True with probability exp(-x), shape (exponents,)."""
         heads = [float(np.exp(-float(x))) for x in exponents]
         return np.array([self._choose([1 - p, p]) for p in heads], dtype=np.bool_)
 

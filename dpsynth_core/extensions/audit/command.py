@@ -24,7 +24,7 @@ _OF_A_MECHANISM = ("epsilon", "delta", "relation", "rows_per_person")
 
 
 def add(commands: Commands) -> None:
-    """Declare the command `audit`."""
+    """Declare the command `audit` and its options."""
     audit = add_command(commands, "audit", _audit, "try to tell invented neighbouring tables apart by what is released")
     what = audit.add_mutually_exclusive_group(required=True)
     what.add_argument("--mechanism", metavar="NAME", help="on three columns of two values; see the command mechanisms")

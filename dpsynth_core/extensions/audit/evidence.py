@@ -48,30 +48,40 @@ class Accounted:
         return self.rho
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """Return the least rho under which tests with these false- and true-positive rates are possible."""
+        """Return the least rho under which tests with these rates are possible, shape (rates,).
+
+        Args:
+            fpr: False-positive rates, fractions, shape (rates,).
+            tpr: True-positive rates at these, shape (rates,).
+        """
         return meaning.least_rho(self.accountant, fpr, tpr, self.slack)
 
     def example(self, parameter: float) -> tuple[Rates, Rates]:
         """Return (false-positive rates, true-positive rates) of threshold tests on Gaussian noise with rho `parameter`.
 
-        Each is an array with a rate per threshold. Gaussian noise spends exactly its charge in both
+        Each is an array of fractions, one per threshold. Gaussian noise spends exactly its charge in both
         accountants.
         """
         return ndtr(-_THRESHOLDS), ndtr(math.sqrt(2 * parameter) - _THRESHOLDS)
 
     def stated(self, parameter: float) -> str:
-        """Return a rho in words. Accountants have no words for 0 and infinity, which are written as numbers."""
+        """Return a rho in the accountant's words. It has no words for 0 and infinity, which are written as numbers."""
         return meaning.stated(self.accountant, parameter) if 0 < parameter < math.inf else f"rho = {parameter:g}"
 
     @property
     def name(self) -> str:
-        """The name of the accountant, with the slack unless it is 0."""
+        """The name of the accountant, with the slack (a probability) unless that is 0."""
         return self.accountant.name + (f" except for {self.slack:.3g}" if self.slack else "")
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """The promise of (epsilon, delta)-differential privacy."""
+    """The promise of (epsilon, delta)-differential privacy.
+
+    Attributes:
+        epsilon: The epsilon.
+        delta: The delta; 0 for pure differential privacy.
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -82,10 +92,14 @@ class Bounded:
         return self.epsilon
 
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
-        """Return the least epsilon under which tests with these false- and true-positive rates are possible.
+        """Return the least epsilon under which tests with these rates are possible, shape (rates,).
 
         It follows from tpr <= e^eps fpr + delta, also for the complements (Kairouz, Oh and
-        Viswanath 2015, Theorem 2.1); 0 if tpr <= fpr.
+        Viswanath 2015, Theorem 2.1); 0 if tpr <= fpr, and it may be infinite.
+
+        Args:
+            fpr: False-positive rates, fractions, shape (rates,).
+            tpr: True-positive rates at these, shape (rates,).
         """
         with np.errstate(divide="ignore", invalid="ignore"):  # a rate of 0 or 1: infinity, or nothing known
             rising = np.log(np.maximum(tpr - self.delta, 0.0)) - np.log(fpr)
@@ -100,12 +114,12 @@ class Bounded:
         return np.array([expit(-parameter)]), np.array([expit(parameter)])
 
     def stated(self, parameter: float) -> str:
-        """Return an epsilon in words."""
+        """Return an epsilon in words, such as "epsilon = 1"."""
         return f"epsilon = {parameter:.4g}"
 
     @property
     def name(self) -> str:
-        """Pure DP, or DP at the delta."""
+        """The kind of promise in words: "pure DP", or DP at the delta."""
         return f"DP at delta {self.delta:.3g}" if self.delta else "pure DP"
 
 
@@ -122,8 +136,8 @@ parameter, the most an audit can show; stated a parameter in words.
 def of_charges(events: Sequence[Event]) -> Iterator[Claim]:
     """Yield the privacy claims of these charges together.
 
-    They are one per accountant that covers the charges, and (epsilon, delta)-DP if every charge has
-    an epsilon.
+    They are one per accountant that covers the charges, zCDP first, and (epsilon, delta)-DP if every charge has
+    an epsilon and there is a charge.
     """
     slack = float(sum(map(delta_of, events), Fraction(0)))
     thresholds_alone = all(isinstance(event, Thresholded) or not delta_of(event) for event in events)
@@ -165,7 +179,7 @@ class Finding:
 
     Attributes:
         claim: The promise.
-        least: The smallest parameter (rho or epsilon) that is compatible with the draws.
+        least: The smallest parameter (rho or epsilon) that is compatible with the draws; infinity if no parameter is.
         draws: Number of draws of each table; 0 if every probability was computed.
     """
 
@@ -188,7 +202,7 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 
     Args:
         claim: The promise.
-        draws: Equally many answers without and with the person, in the order of drawing.
+        draws: Equally many answers without and with the person, in the order of drawing, at least two of each.
         level: Error probability of the two bounds together.
     """
     count, first = len(draws[0]), _first(draws)
@@ -206,7 +220,8 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 def scores(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores]:
     """Return the score of every draw: its loss plus the log ratio of its label's frequencies among the first draws of either table.
 
-    Half a draw more keeps the ratio finite. The scores of the draws after the first ones (`held_out`) are independent of each other.
+    Half a draw more keeps the ratio finite. The first draws are a quarter. The scores of the draws after these (`held_out`) are
+    independent of each other.
 
     Args:
         draws: Equally many answers without and with the person, in the order of drawing.
@@ -225,7 +240,11 @@ def scores(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores
 
 
 def held_out(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores]:
-    """Return the scores of the draws that did not choose how labels are scored, without and with the person."""
+    """Return the scores of the draws that did not choose how labels are scored, the last three quarters, without and with the person.
+
+    Args:
+        draws: Equally many answers without and with the person, in the order of drawing.
+    """
     without, with_person = scores(draws)
     return without[_first(draws) :], with_person[_first(draws) :]
 
@@ -238,7 +257,7 @@ def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person
     """Test a privacy claim against the exact probabilities of all answers on two neighbouring tables.
 
     The events are the sets of answers with the largest likelihood ratios (Neyman and Pearson), in both
-    directions. `least` of the result is the smallest parameter that is compatible with all of them.
+    directions. `least` of the result is the smallest parameter that is compatible with all events.
 
     Args:
         claim: The claim.

@@ -1,8 +1,8 @@
-"""The trade-off curve of an audit: how well its best known test tells two neighbouring tables apart, beside the most that was promised.
+"""The trade-off curve of an audit: how well its best known test tells two neighbouring tables apart, beside the promised curve.
 
 Unlike a finding (`evidence`), which contradicts a promise with a stated error probability, the curve is an estimate with a 95 % interval.
 It says how much of the promise the audit's test uses up: a curve close to the promised one shows a tight audit and a tight account, a curve
-far below it shows that one of them is loose.
+far below it shows that the audit or the account is loose.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _TWO_SIDED = 1.959964
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A trade-off curve that was found, with 95 % intervals, and the promised one.
+    """A trade-off curve that was found, with 95 % intervals, and the promised one. All rates are fractions.
 
     Attributes:
         rates: False-positive rates, shape (rates,).
-        power: True-positive rate found at each of them, shape (rates,).
+        power: True-positive rate found at each false-positive rate, shape (rates,).
         low: Lower ends of the intervals of `power`, shape (rates,).
         high: Upper ends, shape (rates,).
         promised: Largest true-positive rate that the promise allows at each rate, shape (rates,).
-        mu: The mu whose Gaussian trade-off curve has the area that was found; 0 means that no draw was told apart.
+        mu: The mu whose Gaussian trade-off curve has the area that was found; 0 means that the tables were not told apart.
         mu_low: Lower end of the interval of `mu`, which may be negative.
         mu_high: Upper end of the interval of `mu`.
         mu_charged: The mu of Gaussian noise that spends exactly the charge. Under GDP it is the promise, which `mu`
@@ -60,12 +60,14 @@ class Found:
 
     @property
     def share(self) -> float:
-        """The mu that was found, as a share of the charged one."""
+        """The mu that was found, divided by the charged one; it may be negative."""
         return self.mu / self.mu_charged
 
     @classmethod
     def of(cls, claim: Accounted, without: Floats, with_person: Floats) -> Found:
         """Estimate the curve of the test that accuses answers with a high score.
+
+        The same scores give the same intervals, whose resamples have a fixed seed.
 
         Args:
             claim: The promise.

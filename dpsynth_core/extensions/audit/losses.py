@@ -53,7 +53,9 @@ _AMPLE = 1e12
 class Losses:
     """Guesses at the privacy losses of answers, for questions about two neighbouring tables.
 
-    `view` returns the kernel that is asked from the kernel of all records.
+    Args:
+        neighbours: The two tables.
+        view: Returns the kernel that is asked from the kernel of all records.
     """
 
     def __init__(self, neighbours: Neighbours, view: View = lambda kernel: kernel) -> None:
@@ -63,16 +65,21 @@ class Losses:
     def of(self, operation: str, arguments: Arguments) -> Guess:
         """Return the function from an answer of this operation to its guessed privacy loss or label.
 
-        `arguments` are the arguments of the call, by name.
+        Args:
+            operation: Name of the operation.
+            arguments: Arguments of the call, by name.
         """
         maker = _makers().get(operation)
         return self.of_numbers(operation, arguments, _gaussian) if maker is None else maker(self, arguments)
 
     def of_values(self, arguments: Arguments) -> Guess:
-        """Return the guess for `discover_values`.
+        """Return the guess at answers of `discover_values`.
 
-        The label is the released values that only one of the two tables has. The loss follows from
+        The label is the released values that only one of the two tables has; None without such a value. The loss follows from
         the Gaussian noise of the other values' counts.
+
+        Args:
+            arguments: Arguments of the call, by name.
         """
         (name,) = arguments["clique"]
         without, with_person = (sum(map(Counter, table.values(name)), Counter[str]()) for table in self.neighbours.tables)
@@ -87,6 +94,8 @@ class Losses:
 
     def of_numbers(self, operation: str, arguments: Arguments, shifted: Shifted) -> Guess:
         """Return the guess at answers that are noisy numbers.
+
+        An answer of None, and an answer free of charge, get a label in place of a loss.
 
         Args:
             operation: Name of the operation.
@@ -112,7 +121,8 @@ def _gaussian(charge: Event, without: NDArray[np.float64], with_person: NDArray[
 def chosen(likelihood: Likelihood) -> Maker:
     """Return a maker of guesses at a choice, whose loss follows from the promised probabilities.
 
-    `likelihood` returns ln Pr[answer] on one table.
+    Args:
+        likelihood: Returns, for one table, the function from an answer to ln Pr[answer].
     """
 
     def of_choice(losses: Losses, arguments: Arguments) -> Guess:
@@ -131,7 +141,10 @@ def key(answer: Any) -> Hashable:
 
 
 def numbers(answer: Any) -> NDArray[np.float64]:
-    """Return all numbers of a noisy answer as a flat array."""
+    """Return all numbers of a noisy answer as a flat array, in order.
+
+    An answer is a number, an array, a measurement, or a list or a dict of these.
+    """
     if isinstance(answer, Measurement | Residual):
         return answer.values.ravel()
     if isinstance(answer, list):

@@ -51,7 +51,7 @@ class Configuration:
 
     @classmethod
     def of(cls, spec: Spec) -> Configuration:
-        """Return the configuration of a spec, over a small part of its domain.
+        """Return the configuration of a spec, over a small part of its domain: 3 columns with 4 values each at most.
 
         No file is opened: a mechanism that would use a public table gets an invented one.
 
@@ -83,9 +83,9 @@ class Configuration:
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
     def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
-        """Run the mechanism once on a table, and return the guessed loss of all its answers.
+        """Run the mechanism once on a table, and return the guessed loss of all its answers with their labels.
 
-        The label is FAILED if the mechanism's oracle gave up.
+        The label is FAILED if the mechanism's oracle gave up, and None if no answer has a label.
 
         Args:
             table: One of the two neighbouring tables.
@@ -104,11 +104,11 @@ class Configuration:
 
 
 class Witness:
-    """A kernel that records its answers' privacy losses.
+    """A kernel that records its answers' privacy losses. It has all attributes of the kernel that it is made of.
 
     Attributes:
         loss: The sum of the guessed losses so far.
-        labels: The labels of answers so far.
+        labels: The labels of answers so far, in order.
     """
 
     def __init__(self, kernel: PrivacyKernel, losses: Losses) -> None:
@@ -151,7 +151,8 @@ def examine(
         kernels: Builds the kernels.
 
     Returns:
-        One finding per claim, and the curve, of the draws that did not choose its test.
+        One finding per claim (the accountant's rho, then epsilon and delta), and the curve, of the draws that did not choose
+        its test.
     """
     losses, sides = Losses(neighbours), (list[Draw](), list[Draw]())
     for _ in range(draws):
@@ -163,13 +164,16 @@ def examine(
 
 
 def invented_spec(mechanism: str, budget: Mapping[str, Any], unit: Mapping[str, Any], settings: Mapping[str, Any]) -> Spec:
-    """Return a spec over three columns of two values, with all pairs of columns as workload.
+    """Return a spec over three columns of two values, with all pairs of columns as workload; no file is opened.
 
     Args:
         mechanism: Name of the mechanism.
         budget: The section `budget` of the spec.
         unit: The section `unit` of the spec.
         settings: Parameters of the mechanism.
+
+    Raises:
+        InputError: The mechanism is unknown, or a part of the spec is not valid.
     """
     public = {"path": "invented"} if isinstance(registry.get(mechanism), UsesPublic) else None
     table = {"population": "invented people", "data": {"kind": "demo"}, "public": public, "domain": DOMAIN.to_json()}

@@ -57,18 +57,21 @@ class InventedTable:
         return {clique: self._counts[clique] for clique in cliques}
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the cells of the clique that hold records, with their counts."""
+        """Return the cells of the clique that hold records, with their counts of records."""
         return row_cells(self.domain, self.codes, clique)
 
     def right(self, predictors: Sequence[Predictor]) -> NDArray[np.int64]:
-        """Return how many records each predictor predicts correctly."""
+        """Return how many records each predictor predicts correctly, shape (predictors,)."""
         return right_counts(self.domain, self.codes, predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
         """Return per cell the sum over persons of the root of the share of the person's records in it.
 
-        Numbers are scaled and rounded down as in `RootSource.roots`. `groups` merges cells of
-        columns.
+        Numbers are scaled and rounded down as in `RootSource.roots`.
+
+        Args:
+            clique: The names of columns or of groups of values.
+            groups: Groups of values by name, which merge cells of columns.
         """
         over = parent(self.domain, clique, groups)
         mine = row_marginals(self.domain, self.codes[len(self.codes) - self._owned :], [over])[over]
@@ -79,7 +82,7 @@ class InventedTable:
     def over(self, domain: Domain) -> InventedTable:
         """Return the same records with their codes in another domain, whose columns are binned whole numbers.
 
-        The codes of this table are taken as the numbers.
+        The codes of this table are taken as the numbers; a number beyond the edges is in the nearest cell.
         """
         if domain not in self._over:
             columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]
@@ -88,11 +91,11 @@ class InventedTable:
         return self._over[domain]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield one mapping from the codes of a column, as texts, to their numbers of rows."""
+        """Yield one mapping from the codes of a column that occur, as texts, to their numbers of rows."""
         yield {str(code): rows for code, rows in enumerate(self.count((name,)).tolist()) if rows}
 
     def count(self, clique: Clique) -> NDArray[np.int64]:
-        """Return the exact marginal over one clique, an array that the caller must not change."""
+        """Return the exact marginal over one clique, in rows, an array that the caller must not change."""
         return self.counts([clique])[clique]
 
 
@@ -139,11 +142,11 @@ class Neighbours:
 
 
 def worst_cases(domain: Domain, unit: Unit) -> tuple[Neighbours, ...]:
-    """Return two pairs of neighbouring tables for a mechanism over any domain.
+    """Return two pairs of neighbouring tables, each with 20 other people, for a mechanism over any domain.
 
     The person owns as many equal rows as the unit allows, which is the most that one person can
     change. In the first pair all others are equal and unlike the person, in the second they are
-    random.
+    random, the same in every call.
     """
     first, last = (0,) * len(domain), tuple(attribute.size - 1 for attribute in domain)
     mine, elsewhere = [last] * unit.max_rows_per_person, [first] * unit.max_rows_per_person

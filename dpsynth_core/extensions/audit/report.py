@@ -74,6 +74,8 @@ def conclusion(audited: Sequence[Audited]) -> str:
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
     """Audit each kernel operation under each unit of privacy, and yield the results one by one.
 
+    All together report a violation of kept promises with probability 1e-6 at most.
+
     Args:
         noise: The noise source of kernels from which answers are drawn.
         draws: Number of draws per table.
@@ -89,6 +91,8 @@ def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
 def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: int, on_part: Callable[[float], None]) -> Iterator[Audited]:
     """Audit a mechanism on every pair of `worst_cases`, and yield the results one by one.
 
+    All together report a violation of kept promises with probability 1e-6 at most.
+
     Args:
         configuration: The mechanism.
         noise: The source of noise.
@@ -96,7 +100,7 @@ def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: i
         on_part: Called after each run with the share of all runs that are done, from 0 to 1.
 
     Raises:
-        CapacityError: The audit would take more than `MOST_SECONDS`.
+        CapacityError: The audit would take more than an hour.
     """
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))

@@ -40,7 +40,7 @@ class Marks:
 
     @property
     def in_sight(self) -> list[float]:
-        """The errors that the error axis must include: the limit, and the intervals of the releases."""
+        """The errors, as shares, that the error axis must include: the limit, and the intervals of the releases; [] without any."""
         measured = [] if self.beside is None else [*self.beside.value["low"], *self.beside.value["high"]]
         return measured if self.limit is None else [*measured, self.limit]
 
@@ -52,14 +52,14 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 def by_epsilon(
     zoned: Zoned[pd.DataFrame], metric: Metric, tables: int, chosen: Setting | None = None, marks: Marks | None = None
 ) -> Drawing:
-    """Draw the error against epsilon, one curve per mechanism.
+    """Draw the error against epsilon, one curve per mechanism, and return the chart.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
         metric: The measure of error.
         tables: Number of tables asked for; rows with other numbers are left out.
-        chosen: The setting whose points are drawn larger.
-        marks: Reference values.
+        chosen: The setting whose points are drawn larger; None for none.
+        marks: Reference values; None for none.
     """
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     epsilons, stated = sorted(set(frame["epsilon"])), marks or Marks()
@@ -85,7 +85,7 @@ def _shows_plan(marks: Marks, epsilons: Sequence[float]) -> bool:
 
 
 def reading(zoned: Zoned[pd.DataFrame], tables: int, marks: Marks) -> str:
-    """Return sentences on how to read the lines and bands of `by_epsilon`.
+    """Return sentences on how to read the lines and bands of `by_epsilon`; they may be "" for a sweep on the private table.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
@@ -104,15 +104,15 @@ def reading(zoned: Zoned[pd.DataFrame], tables: int, marks: Marks) -> str:
 def by_cost(
     zoned: Zoned[pd.DataFrame], metric: Metric, cost: Cost, tables: int, chosen: Setting | None = None, marks: Marks | None = None
 ) -> Drawing:
-    """Draw the error against what a trial needs, one point for each epsilon, one line per mechanism.
+    """Draw the error against what a trial needs, one point for each epsilon, one line per mechanism, and return the chart.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
         metric: The measure of error.
-        cost: What a trial needs; settings where it is unknown are left out.
+        cost: What a trial needs (time or memory); settings where it is unknown are left out.
         tables: Number of tables asked for; rows with other numbers are left out.
-        chosen: The setting whose points are drawn larger.
-        marks: Reference values, of which the limit is drawn.
+        chosen: The setting whose points are drawn larger; None for none.
+        marks: Reference values, of which the limit is drawn; None for none.
     """
     frame = _with_chosen(zoned.value[zoned.value["tables"] == tables], chosen)
     frame = frame[frame[cost.column].notna()]
@@ -131,13 +131,13 @@ _LEAST_COST, _LEAST_FACTOR = 1e-3, 10
 
 
 def by_setting(zoned: Zoned[pd.DataFrame], measure: Metric | Cost, tables: int, chosen: Setting | None = None) -> Drawing:
-    """Draw the error, the time or the memory against the values of the swept setting, one curve per epsilon.
+    """Draw the error, the time or the memory against the values of the swept setting, one curve per epsilon, and return the chart.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`, with a swept setting.
         measure: The measure of error, or what a trial needs.
         tables: Number of tables asked for; rows with other numbers are left out.
-        chosen: The setting whose points are drawn larger.
+        chosen: The setting whose points are drawn larger; None for none.
     """
     every = zoned.value[zoned.value["value"].notna()]
     frame = _with_chosen(every[every["tables"] == tables], chosen)
@@ -191,15 +191,15 @@ def one_table(
     beside: Zoned[pd.DataFrame] | None = None,
     in_sight: Sequence[float] = (),
 ) -> Drawing:
-    """Draw the error of one table against epsilon, with a thin line for each mechanism.
+    """Draw the error of one table against epsilon, with a thin line for each mechanism, and return the chart.
 
     For the mechanism `bounded`, the area between its line and AIM's bound is shaded.
 
     Args:
-        zoned: Rows of one table, from `tradeoffs.curves.of_every_setting`.
+        zoned: Rows of one table, from `tradeoffs.curves.of_every_setting`, at least one.
         metric: The measure of error (`tradeoffs.curves.of_each`).
         bounded: Title of the mechanism whose bound is shaded; "" for none.
-        threshold: Largest acceptable error, as a share of people.
+        threshold: Largest acceptable error, as a share of people; None for none.
         beside: Rows of the same table, from `tradeoffs.curves.release_tables`; None for none.
         in_sight: Further errors that the error axis must include, for example of other tables.
     """
@@ -262,13 +262,13 @@ def _band_words(frame: pd.DataFrame) -> list[str]:
 
 
 def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen: Setting | None = None) -> Drawing:
-    """Draw the error against the number of tables asked for, one curve per mechanism.
+    """Draw the error against the number of tables asked for, one curve per mechanism, and return the chart.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`.
         metric: The measure of error.
         epsilon: The epsilon drawn; rows with other values are left out.
-        chosen: The setting whose points are drawn larger.
+        chosen: The setting whose points are drawn larger; None for none.
     """
     frame = _with_chosen(zoned.value[zoned.value["epsilon"] == epsilon], chosen)
     axis = alt.Axis(format=",d", values=sorted(set(frame["tables"])), labelOverlap=True)
@@ -278,7 +278,7 @@ def by_tables(zoned: Zoned[pd.DataFrame], metric: Metric, epsilon: float, chosen
 
 
 def tables_of(zoned: Zoned[pd.DataFrame], metric: Metric, *, show: int = 12) -> Drawing:
-    """Draw the tables with the largest errors at one setting.
+    """Draw the tables with the largest errors at one setting, the largest on top, and return the chart.
 
     Args:
         zoned: Columns as in `tradeoffs.curves.of_tables`, for the same metric.

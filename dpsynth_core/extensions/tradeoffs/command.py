@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Declare the command `tradeoffs`."""
+    """Declare the command `tradeoffs` and its options."""
     about = "try a plan with several mechanisms and budgets on invented people: errors, time and memory; opens no table, charges nothing"
     parser = add_command(commands, "tradeoffs", _tradeoffs, about)
     parser.add_argument("spec", metavar="SPEC.json", type=Path, help="the plan; its data stay closed")

@@ -124,7 +124,7 @@ def bands(table: Zoned[pd.DataFrame], metric: Metric) -> Zoned[pd.DataFrame]:
         and largest error of a trial), weakest and strongest (strengths of the stand-ins; NaN on
         another table), seconds, cpu_seconds, memory_mb (NaN where unknown) and measured (means),
         repeats (number of different repeats), setting and value (of the swept setting, as in
-        `outcomes`).
+        `outcomes`). Rows are in the order in which settings first occur. It has the zone of `table`.
     """
     setting, column = ["mechanism", "epsilon", "tables"], metric.column
     ends = {"error": (column, "mean"), "low": (column, "min"), "high": (column, "max")}
@@ -158,14 +158,14 @@ class Crossing:
 
 
 def crossings(table: Zoned[pd.DataFrame], limit: float, tables: int) -> Zoned[dict[str, Crossing]]:
-    """Return by title of the mechanism from which epsilon on its mean error stays within `limit`.
+    """Return, by title of the mechanism, from which epsilon on its mean error stays within `limit`.
 
     Between two tried values, the crossing lies on the straight line between them, with both axes
-    logarithmic.
+    logarithmic. Mechanisms without a trial of this number of tables are left out.
 
     Args:
         table: The frame of `bands`.
-        limit: Largest acceptable error, in the unit of the metric.
+        limit: Largest acceptable error, in the unit of the metric (a share, not percent).
         tables: Number of tables asked for.
     """
 
@@ -210,7 +210,9 @@ def crossing_words(name: str, crossing: Crossing, limit: float) -> str:
 
 
 def settings(sweep: Sweep, finished: Iterable[int]) -> list[Setting]:
-    """Return the settings of the finished points, each once. They are public, because they are a part of the grid without errors.
+    """Return the settings of the finished points, each once, in the order of the points.
+
+    They are public, because they are a part of the grid without errors.
 
     Args:
         sweep: The sweep.
@@ -225,7 +227,10 @@ def _setting(sweep: Sweep, point: Point) -> Setting:
 
 
 def of_each(metric: Metric) -> Metric:
-    """Return the metric that exists for single tables: LARGEST if `metric` is LARGEST, else MEAN (share of people in a wrong cell)."""
+    """Return the metric that exists for single tables: LARGEST if `metric` is LARGEST, else MEAN (share of people in a wrong cell).
+
+    LARGEST is the largest error of a cell, as a share of the people.
+    """
     return LARGEST if metric == LARGEST else MEAN
 
 
@@ -322,7 +327,13 @@ def obstacle(sweep: Sweep, release: Release, headline: Headline) -> str:
 
 
 def release_point(name: str, release: Release, headline: Headline) -> Beside:
-    """Return a release without an `obstacle` as a point beside the curves."""
+    """Return a release without an `obstacle` as a point beside the curves.
+
+    Args:
+        name: Name of the release (hostile text).
+        release: The release.
+        headline: The release's headline (`evaluation.quality.headline`), which must be certified.
+    """
     return Beside(name, release.spec.budget.epsilon, headline.mean, headline.mean_low, headline.mean_limit)
 
 
@@ -348,5 +359,5 @@ def release_tables(name: str, release: Release, table: Zoned[pd.DataFrame]) -> Z
 
 
 def release_points(points: Sequence[Beside]) -> Zoned[pd.DataFrame]:
-    """Return the points as a frame whose columns are the fields of `Beside`; its zone is released."""
+    """Return the points as a frame, one row each, whose columns are the fields of `Beside`; its zone is released."""
     return released(pd.DataFrame([vars(one) for one in points], columns=list(Beside.__dataclass_fields__)))

@@ -13,7 +13,7 @@ _OTHER = "tradeoffs_other"
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the page Trade-offs: the project's sweeps and the form for another one, or the step that is missing before a sweep."""
     project = frame.require("tradeoffs")
     listed = sweep_view.listed(project)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})

@@ -105,14 +105,21 @@ class Swept:
 
 
 def sweepable(mechanism: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a mechanism that are numbers, in the order of its card. Raises InputError for an unknown mechanism."""
+    """Return the parameters of a mechanism that are numbers, in the order of its card.
+
+    Args:
+        mechanism: Name of the mechanism.
+
+    Raises:
+        InputError: The mechanism is unknown.
+    """
     return tuple(one for one in parameters(registry.get(mechanism)) if one.kind in ("int", "float"))
 
 
 def usual_values(parameter: Parameter) -> list[float]:
-    """Return a few values of a parameter within its range, evenly spaced on a logarithmic scale around its default.
+    """Return three or four values of a parameter, ascending and within its range, evenly spaced on a logarithmic scale around its default.
 
-    A default of 0 stands for a value that the mechanism chooses; it is followed by parts of the
+    There are fewer if some are equal. A default of 0 stands for a value that the mechanism chooses; it is followed by parts of the
     range.
     """
     default = float(parameter.default)
@@ -286,13 +293,18 @@ class Sweep:
         return tuple((name, value) for name in self.mechanisms for value in values.get(name, (None,)))
 
     def title(self, mechanism: str, value: float | None) -> str:
-        """Return the title of a mechanism with the value of the swept setting, if it has one."""
+        """Return the title of a mechanism with the value of the swept setting, if it has one.
+
+        Args:
+            mechanism: Name of a mechanism of the sweep.
+            value: Value of the swept setting; None for a mechanism without one.
+        """
         title = self.titles[mechanism]
         return title if value is None or self.swept is None else f"{title}, {self.swept.parameter} {value:g}"
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Every trial, in the order of execution.
+        """Every trial, in the order of execution; the number of a point is its index.
 
         All first repeats come before any second one, and the middle strength before others, so that
         whole curves appear early.
@@ -317,7 +329,10 @@ class Sweep:
 
     @property
     def rho(self) -> float:
-        """The sum of the rho of all trials on a private table, charged in zCDP, where the rho of every accountant may be counted."""
+        """The sum of the rho of all trials as if on the private table.
+
+        Trials are charged in zCDP, where the rho of every accountant may be counted.
+        """
         return sum(shares.rho for shares in self._shares) * len(self.sizes) * self.repeats
 
     @property
@@ -331,7 +346,7 @@ class Sweep:
         return [self._budgeted(chosen, epsilon) for epsilon in self.epsilons for chosen in self._tried]
 
     def guess(self, epsilon: float) -> float:
-        """Return the largest probability with which a person undecided about one record guesses right after one trial.
+        """Return the largest probability with which a person undecided about one record guesses right after one trial, from 0.5 to 1.
 
         It is the largest over the mechanisms.
 
@@ -385,7 +400,9 @@ class Sweep:
         return registry.configured(registry.get(name), self.settings(name, value))
 
     def settings(self, name: str, value: float | None = None) -> dict[str, Any]:
-        """Return the settings of a mechanism: the plan's if `name` is the plan's own, and the value of the swept one.
+        """Return the settings of a mechanism, by parameter: the plan's if `name` is the plan's own, and the value of the swept one.
+
+        A parameter without an entry has its default.
 
         Args:
             name: Name of the mechanism.
@@ -401,7 +418,7 @@ class Sweep:
         larger one.
 
         Raises:
-            InputError: The workload does not have so many tables.
+            InputError: `size` is not from 1 to the number of tables of the workload.
         """
         every = self.workload.cliques
         if not 1 <= size <= len(every):
@@ -412,8 +429,14 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """Return the spec of a trial.
 
-        On a table that is not private the noise comes from a seed and repeats. The plan's public
-        table is then left out, because it describes another table.
+        On a table that is not private the noise comes from a seed and repeats; on the private table it comes from the system. The plan's
+        public table is left out where the table is not private, because it describes another table. Criteria and models are left out.
+
+        Args:
+            point: The trial, one of `points`.
+
+        Raises:
+            InputError: The settings of its mechanism cannot be used.
         """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         text += "" if point.value is None else f" {point.value!r}"
@@ -435,7 +458,7 @@ class Sweep:
         return self._known.model_copy(update=changes | {"criteria": ()})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sweep as a JSON-serialisable document, which `from_json` reads."""
+        """Return the sweep as a JSON-serialisable document, which `from_json` reads; it has the plan in full, with locations of files."""
         stated = {field.name: getattr(self, field.name) for field in fields(self)}
         stated = {name: value for name, value in stated.items() if name not in _OPTIONAL or value}  # others keep the digest that they had
         if self.swept is not None:
@@ -444,7 +467,11 @@ class Sweep:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Sweep:
-        """Return the sweep of a document that `to_json` wrote."""
+        """Return the sweep of a document that `to_json` wrote.
+
+        Raises:
+            InputError: Its plan or its grid is not valid.
+        """
         lists: dict[str, Any] = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
         swept = None if "swept" not in obj else Swept(**{**obj["swept"], "values": tuple(obj["swept"]["values"])})
         more: dict[str, Any] = {"swept": swept, "values": obj.get("values"), "invented": tuple(obj.get("invented", ()))}

@@ -64,9 +64,14 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 
 
 def note(draft: Mapping[str, Any], name: str) -> Any:
-    """Return the curator's choice `name` for a sweep, or its default.
+    """Return the curator's choice `name` for a sweep, or its default; None stands for a text that is not valid.
 
-    None stands for a text that is not valid.
+    Args:
+        draft: The draft of the open project.
+        name: table, rows, strength, mechanisms, epsilons, repeats, sizes or setting.
+
+    Raises:
+        KeyError: The name is unknown.
     """
     people, chosen = document.people(draft), document.wizard(draft).get("tradeoffs", {})
     if name == "mechanisms" and document.is_linked(draft):
@@ -85,9 +90,9 @@ def note(draft: Mapping[str, Any], name: str) -> Any:
 
 
 def tables(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of tables on which a sweep of this project can run: stand-in, public, private.
+    """Return the kinds of tables on which a sweep of this project can run, in this order: stand-in, public, private.
 
-    Simulated people count as a public table.
+    The stand-in is always among them. Simulated people count as a public table.
     """
     if project_table.is_simulated(draft):
         return (STANDIN, PUBLIC)
@@ -104,12 +109,15 @@ def chosen_table(draft: Mapping[str, Any]) -> str:
 
 
 def offered(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the mechanisms that a sweep can try.
+    """Return the names of the mechanisms that a sweep can try, in the order of the registry.
 
     They must publish tables. One that needs a public table is offered only for trials on the
     private table of a project that has a public table, and one whose oracle needs to know all
     values only where none are to be learnt. Two linked tables have one mechanism. The draft must
     have a workload and a budget.
+
+    Raises:
+        InputError: Domain, workload or budget of the draft are missing or not valid.
     """
     if document.is_linked(draft):
         return (registry.LINKED.name,)
@@ -130,13 +138,19 @@ def titles(draft: Mapping[str, Any]) -> dict[str, str]:
     """Return the titles of the `offered` mechanisms by name.
 
     The title of the plan's own mechanism reflects its settings.
+
+    Raises:
+        InputError: Domain, workload, mechanism or budget of the draft are missing or not valid.
     """
     own = document.mechanism(draft)
     return {name: own.card.title if name == own.card.name else registry.title(name) for name in offered(draft)}
 
 
 def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
-    """Return the first step that must be finished before a sweep, with its error; None if a sweep can start."""
+    """Return the first step that must be finished before a sweep, with its error; None if a sweep can start.
+
+    The step is "domain", "workload" or "budget".
+    """
     for step, check in (("domain", document.domain), ("workload", document.workload), ("budget", document.shares)):
         try:
             check(draft)
@@ -146,7 +160,7 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
 
 
 def settings(draft: Mapping[str, Any]) -> dict[str, Parameter]:
-    """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"."""
+    """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"; {} for two linked tables."""
     chosen = [name for name in offered(draft) if name in note(draft, "mechanisms") and not document.is_linked(draft)]
     return {f"{name}.{one.name}": one for name in chosen for one in sweepable(name)}
 
@@ -224,10 +238,14 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
 
 
 def read_values(text: str, parameter: Parameter) -> list[float]:
-    """Return several values of a parameter, separated by spaces, semicolons or commas.
+    """Return several values of a parameter, separated by spaces, semicolons or commas, ascending and each once.
+
+    Args:
+        text: What was typed.
+        parameter: The parameter.
 
     Raises:
-        InputError: The text is wrong or ambiguous, or a value is out of range.
+        InputError: The text is wrong or ambiguous (1,5 may be one number or two), a value is out of range, or there are not 1 to 8 values.
     """
     words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word, "values of the setting")]
     found = sorted({float(read(parameter, word)) for word in words})
@@ -237,10 +255,10 @@ def read_values(text: str, parameter: Parameter) -> list[float]:
 
 
 def read_epsilons(text: str) -> list[float]:
-    """Return several values of epsilon, separated by spaces, semicolons or commas.
+    """Return several values of epsilon, separated by spaces, semicolons or commas, ascending and each once.
 
     Raises:
-        InputError: The text is wrong, or ambiguous such as 1,5, which may be one number or two.
+        InputError: The text is wrong, or ambiguous such as 1,5, which may be one number or two, or there are not 1 to 12 values.
     """
     words = [part for word in text.replace(";", " ").replace(", ", " ").split() for part in _parted(word, "values of ε")]
     epsilons = sorted({positive(word, "values of ε", "0.1 1 10") for word in words})
@@ -267,7 +285,7 @@ def _parted(word: str, field: str) -> list[str]:
 
 
 def read_rows(text: str) -> int:
-    """Return the number of rows of a stand-in from a text.
+    """Return the number of rows of a stand-in from a text, which may have commas or spaces between digits.
 
     Raises:
         InputError: The text is not a whole number, or the number is out of bounds.
@@ -468,9 +486,9 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 
 
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
-    """Start a sweep and show it; refuse if the form changed meanwhile.
+    """Start a sweep and show it; a sweep on the private table is charged.
 
-    An error is stored, and shown when the page is next drawn.
+    An error, such as a form that changed meanwhile, is stored, and shown when the page is next drawn; nothing is raised.
 
     Args:
         project: The open project.

@@ -53,7 +53,7 @@ _ON = {PRIVATE: "the private table", PUBLIC: "a public table"}
 
 
 def listed(project: Current) -> tuple[Stored, ...]:
-    """Return the project's sweeps, the newest first."""
+    """Return the project's sweeps, the newest first; () without any."""
     return sweeps.list(project.owner, project.id)
 
 
@@ -61,7 +61,7 @@ def panel(stored_sweeps: tuple[Stored, ...]) -> None:
     """Draw the results and the progress of a sweep, regularly while it runs, and below them a choice if there are several.
 
     Args:
-        stored_sweeps: The project's sweeps, of which the newest is shown at first.
+        stored_sweeps: The project's sweeps, at least one, of which the newest is shown at first.
     """
     names = {stored.id: _name(stored) for stored in stored_sweeps}
     if st.session_state.get(SHOWN) not in names:

@@ -35,12 +35,12 @@ class PointState:
     """The state of one trial (point) of a sweep.
 
     Attributes:
-        number: Number of the point.
+        number: Number of the point, from 0.
         state: waiting, running, done, failed or lost.
-        forecast: Forecast seconds.
+        forecast: Forecast seconds of processor time.
         attempts: Number of workers that took it.
         started: Time, UTC in ISO 8601, or None.
-        finished: Time or None.
+        finished: Time, UTC in ISO 8601, or None.
         error: Message for people, or "".
     """
 
@@ -100,7 +100,7 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
         sweep: The sweep.
         seen: Ids of the project's sweeps that the curator knew of when deciding. If another sweep
             of the very same trials was started since, its id is returned, and nothing is charged
-            again (`dispatch.started_meanwhile`).
+            again (`dispatch.started_meanwhile`). None leaves this check out.
 
     Raises:
         InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are
@@ -136,6 +136,10 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
 def get(owner: str, sweep: str) -> Stored:
     """Return a sweep.
 
+    Args:
+        owner: A person who owns the sweep's project or shares it.
+        sweep: The id of the sweep.
+
     Raises:
         InputError: It does not exist in a project that the person owns or shares.
     """
@@ -152,7 +156,15 @@ def list(owner: str, project: str) -> tuple[Stored, ...]:
 
 
 def points(owner: str, sweep: str) -> tuple[PointState, ...]:
-    """Return the state of each point of a sweep, in the order of their numbers."""
+    """Return the state of each point of a sweep, in the order of their numbers.
+
+    Args:
+        owner: A person who owns the sweep's project or shares it.
+        sweep: The id of the sweep.
+
+    Raises:
+        InputError: The sweep is not in a project that the person owns or shares.
+    """
     with reading() as db:
         owned(db, KIND, owner, sweep)
         columns = ", ".join(PointState.__dataclass_fields__)
@@ -180,17 +192,26 @@ def outcomes(owner: str, sweep: str) -> Mapping[int, Outcome]:
 
 
 def stop(owner: str, sweep: str) -> None:
-    """Stop a sweep; finished points keep their outcomes. On a private table the charge stays unless no record was read."""
+    """Stop a sweep; finished points keep their outcomes. On a private table the charge stays unless no record was read.
+
+    Args:
+        owner: A person who owns the sweep's project or shares it.
+        sweep: The id of the sweep.
+
+    Raises:
+        InputError: The sweep is not in a project that the person owns or shares.
+    """
     get(owner, sweep)
     dispatch.stop(sweep)
     dispatch.pump()
 
 
 def resume(owner: str, sweep: str) -> None:
-    """Continue a stopped or ended sweep with its waiting and failed points.
+    """Continue a stopped or ended sweep with its waiting and failed points; nothing is charged again.
 
     Raises:
-        InputError: It is under way, its budget was given back, or the person may not run plans.
+        InputError: It is under way, its budget was given back, the person may not run plans, or the sweep is not in a project
+            that the person owns or shares.
     """
     if not get(owner, sweep).can_resume:
         raise InputError("sweep", "it is under way, or its budget was given back", "start another one")
@@ -225,7 +246,7 @@ def workers_at_once(memory_mb: float) -> int:
 
 
 def cost(sweep: Sweep) -> tuple[float, float]:
-    """Return (epsilon, delta) of all trials together on a private table.
+    """Return (epsilon, delta) of all trials together as if on a private table.
 
     Delta is the plan's delta plus what single trials need of their own.
     """

@@ -65,7 +65,7 @@ class Outcome:
     memory_mb: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as a JSON-serialisable dict."""
+        """Return the fields by name as a JSON-serialisable dict."""
         return asdict(self)
 
     @classmethod
@@ -79,7 +79,7 @@ class Trials:
     """The trials of one sweep in one process; each table is opened and its true counts are taken only once.
 
     Args:
-        sweep: The sweep.
+        sweep: The sweep. On the private table it must have been charged before.
         planned: Called with the plan of each trial before the trial begins.
     """
 
@@ -88,7 +88,9 @@ class Trials:
         self._tables: dict[float | None, tuple[MarginalSource, Shares]] = {}  # with the workload's tables as fractions of the people in it
 
     def run(self, number: int) -> Outcome:
-        """Run the trial with this number and return its errors and cost.
+        """Run the trial with this number, from 0, and return its errors and cost; the release itself is not kept.
+
+        The errors are exact, and curator-only on the private table.
 
         Raises:
             InputError: The trial cannot be made, or its mechanism does not answer the tables.
@@ -184,7 +186,7 @@ class Expected:
 def expected(sweep: Sweep) -> Expected:
     """Return the forecasts of every setting of a sweep; with many tables this takes seconds.
 
-    A mechanism that cannot be tried is listed among the refusals, without an error.
+    A mechanism that cannot be tried is listed among the refusals, without an error. No table is opened.
     """
     forecasts: dict[Tried, Forecast] = {}
     refusals: dict[str, InputError] = {}
@@ -200,7 +202,7 @@ def expected(sweep: Sweep) -> Expected:
 
 
 def checked(sweep: Sweep) -> Expected:
-    """Return the forecasts of every setting of a sweep, all of which can be tried.
+    """Return the forecasts of every setting of a sweep, all of which can be tried. No table is opened.
 
     Raises:
         InputError: A setting cannot be tried. CapacityError is such an error.
@@ -213,6 +215,8 @@ def checked(sweep: Sweep) -> Expected:
 
 def seconds_left(forecast: Mapping[int, float], took: Mapping[int, float], workers: int) -> float:
     """Return the expected seconds until all trials are finished, at the pace of the finished ones relative to their forecasts.
+
+    Without a finished trial, the forecasts count as they are.
 
     Args:
         forecast: Forecast seconds of every trial, by number of the point.

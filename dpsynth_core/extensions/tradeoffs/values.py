@@ -24,7 +24,7 @@ def in_place(domain: Domain, released: Domain | None = None) -> tuple[Domain, tu
             kind; None without one.
 
     Returns:
-        The domain, and the names of the columns whose values are invented.
+        The domain, and the names of the columns whose values are invented; () if none are.
 
     Raises:
         InputError: A rule of the domain does not go with the values.
@@ -43,9 +43,10 @@ def _is_of(learnt: Attribute | None, unknown: Attribute) -> bool:
 
 
 def invented(unknown: Attribute) -> Attribute:
-    """Return a column whose values are to be learnt with `INVENTED` invented ones, or as many as it may have.
+    """Return a column whose values are to be learnt with 8 invented ones, or as many as it may have.
 
-    Numbers and dates get neighbouring cells of the grid with which learning begins.
+    Texts also get a cell for other values and one for missing values. Numbers and dates get neighbouring cells of the grid with which
+    learning begins, and a cell for missing values.
 
     Args:
         unknown: The column.

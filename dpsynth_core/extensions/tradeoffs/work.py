@@ -17,6 +17,8 @@ from dpsynth_core.store.connection import Row
 def begin(row: Row, limit: Callable[[Plan], None]) -> Callable[[int], Mapping[str, Any]]:
     """Return the function that runs a trial of a sweep, from the trial's number to its outcome as JSON.
 
+    On the private table, the function first notes that reading has begun, so that the charge is final.
+
     Args:
         row: The row of the job.
         limit: Limits this process's memory and processor time for a plan.
