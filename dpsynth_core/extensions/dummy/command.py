@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli.options import Commands, add_command, check_writable, whole
 from dpsynth_core.cli.terminal import print_message
 from dpsynth_core.foundation import sandbox
-from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
     from dpsynth_core.extensions.dummy.order import Order
@@ -39,22 +38,24 @@ def add(commands: Commands) -> None:
 
 def _dummy(options: argparse.Namespace) -> None:
     from dpsynth_core.bundle.pack import MANIFEST
-    from dpsynth_core.extensions.dummy.document import BUNDLE, DOCUMENT, MEMBERS, TABLE, statement
-    from dpsynth_core.extensions.dummy.making import make, pack
+    from dpsynth_core.bundle.remade import check_formats, pack, rows_in
+    from dpsynth_core.extensions.dummy.document import BUNDLE, DOCUMENT, MEMBERS, TABLE, DummyAbout, statement
+    from dpsynth_core.extensions.dummy.making import make
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release.row_formats import chosen
 
     formats = chosen(options.format)
     order = _order(options)
-    _check_formats(order, formats)
+    tables = {TABLE: order.row_domain} if order.link is None else {TABLE: order.row_domain, MEMBERS: order.member_domain}
+    about = DummyAbout.of_order(order)
+    check_formats(formats, order.rows, list(tables.values()), about)
     check_writable(options.out)
     if lacking := sandbox.lacking():
         print_message(f"note: {lacking}")
     files = make(order)
-    tables = [TABLE] if order.link is None else [TABLE, MEMBERS]
     written = {DOCUMENT: files[DOCUMENT]}
-    for table in tables:
-        written |= _rows(order, table, files[f"{table}.parquet"], formats)
+    for table, domain in tables.items():
+        written |= rows_in(formats, table, files[f"{table}.parquet"], domain, about)
     for name, content in written.items():
         with private_file(options.out / name) as stream:
             stream.write(content)
@@ -116,49 +117,3 @@ def _whole(options: argparse.Namespace, name: str) -> int:
     if (value := whole(text)) is None:
         raise InputError(f"--{name}", f"{shown(text)} cannot be used", "give a whole number")
     return value
-
-
-def _check_formats(order: Order, formats: tuple[str, ...]) -> None:
-    """Check that every format can hold the rows.
-
-    Raises:
-        InputError: A column does not fit a format.
-        CapacityError: There are more rows than a format can hold.
-    """
-    from dpsynth_core.extensions.dummy.document import DummyAbout
-    from dpsynth_core.release import row_files
-    from dpsynth_core.release.row_formats import FORMATS
-
-    for form in (FORMATS[name] for name in formats):
-        if order.rows > form.most_rows:
-            raise CapacityError("--format", f"{form.title} holds at most {form.most_rows:,} rows", "use csv or parquet, or fewer rows")
-    for domain in [order.row_domain] if order.link is None else [order.row_domain, order.member_domain]:
-        row_files.check(domain, DummyAbout.of_order(order), formats)
-
-
-def _rows(order: Order, table: str, parquet: bytes, formats: tuple[str, ...]) -> dict[str, bytes]:
-    """Return by name the files of rows in these formats, and what extensions have beside them.
-
-    Args:
-        order: The order.
-        table: Beginning of the names.
-        parquet: The rows.
-        formats: Names of formats.
-    """
-    import pyarrow.parquet as pq
-
-    from dpsynth_core.extensions.dummy.document import TABLE, DummyAbout
-    from dpsynth_core.foundation import extension
-    from dpsynth_core.foundation.content import in_memory
-    from dpsynth_core.release.row_formats import FORMATS
-    from dpsynth_core.release.rows import HeldRows
-
-    domain = order.row_domain if table == TABLE else order.member_domain
-    rows, about = HeldRows(pq.read_table(io.BytesIO(parquet)).replace_schema_metadata()), DummyAbout.of_order(order)
-    files: dict[str, bytes] = {}
-    for name in formats:
-        stream = io.BytesIO()
-        FORMATS[name].write(rows, domain, stream, about)
-        file, content = f"{table}{FORMATS[name].ending}", stream.getvalue()
-        files |= {file: content} | extension.beside(file, in_memory(content).digest, domain, about)
-    return files

@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
-from typing import Any, BinaryIO
+from typing import Any
 
 from typing_extensions import override
 
+from dpsynth_core.bundle.remade import table_writers, text_writer
 from dpsynth_core.extensions.dummy.drawing import Drawn
 from dpsynth_core.extensions.dummy.order import Order
-from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.content import Writer, digest_written
+from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import document as releases
 from dpsynth_core.release.about import About
-from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.synthesis import versions
 from dpsynth_core.report.table_files import codebook
-from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.recoding import outside_rule
 
 FORMAT, KIND = 1, "dummy"
@@ -101,32 +98,10 @@ def to_json(order: Order, made: Drawn) -> dict[str, Any]:
 def writers(order: Order, made: Drawn) -> dict[str, Writer]:
     """Return by name a function that writes each file of the bundle, without the manifest."""
     about = DummyAbout.of_order(order)
-    tables: list[tuple[str, Rows, Domain]] = [(TABLE, made.rows, order.row_domain)]
+    files = table_writers(TABLE, made.rows, order.row_domain, about)
     if made.members is not None:
-        tables.append((MEMBERS, made.members, order.member_domain))
-    files: dict[str, Writer] = {}
-    for name, rows, domain in tables:
-        files[f"{name}.csv"] = partial(releases.write_csv, rows)
-        files[f"{name}.parquet"] = _parquet(rows, domain, about)
-        content = digest_written(files[f"{name}.csv"])
-        files |= {file: _bytes(text.decode()) for file, text in extension.beside(f"{name}.csv", content, domain, about).items()}
-    for file, text in _documents(order, made):
-        files[file] = _bytes(text)
-    return files
-
-
-def _parquet(rows: Rows, domain: Domain, about: About) -> Writer:
-    def write(stream: BinaryIO) -> None:
-        releases.write_parquet(rows, domain, stream, about)
-
-    return write
-
-
-def _bytes(text: str) -> Writer:
-    def write(stream: BinaryIO) -> None:
-        stream.write(text.encode())
-
-    return write
+        files |= table_writers(MEMBERS, made.members, order.member_domain, about)
+    return files | {file: text_writer(text) for file, text in _documents(order, made)}
 
 
 def _documents(order: Order, made: Drawn) -> Iterator[tuple[str, str]]:

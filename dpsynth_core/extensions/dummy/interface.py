@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpsynth_core.bundle.remade import pack
 from dpsynth_core.extensions.dummy.document import MEMBERS, TABLE, statement
-from dpsynth_core.extensions.dummy.making import make, pack
+from dpsynth_core.extensions.dummy.making import make
 from dpsynth_core.extensions.dummy.order import MAX_ROWS, ROWS, SEED, Order
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.private_files import private_file
@@ -129,5 +130,3 @@ def dummy(
             raise InputError("members", "a key and rules are of two linked tables", "give the columns of the second one")
         order = Order.of(stated)
     return Dummy(order, make(order))
-
-

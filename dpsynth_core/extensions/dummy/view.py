@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.bundle.remade import pack
 from dpsynth_core.extensions.dummy.document import BUNDLE, digest, statement
-from dpsynth_core.extensions.dummy.making import make, pack
+from dpsynth_core.extensions.dummy.making import make
 from dpsynth_core.extensions.dummy.order import ROWS, SEED, Order
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import DATA, ORIGINS

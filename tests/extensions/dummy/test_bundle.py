@@ -16,11 +16,12 @@ import pytest
 import dpsynth_core as dps
 from dpsynth_core.bundle import confined, unpack
 from dpsynth_core.bundle.pack import MANIFEST, manifest
+from dpsynth_core.bundle.remade import pack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT, PARTLY, SKIPPED, Report
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.extensions.dummy import checks, making
 from dpsynth_core.extensions.dummy.document import STATEMENT
-from dpsynth_core.extensions.dummy.making import make, pack
+from dpsynth_core.extensions.dummy.making import make
 from dpsynth_core.extensions.dummy.order import Order
 from dpsynth_core.foundation import sandbox
 from dpsynth_core.foundation.content import in_memory

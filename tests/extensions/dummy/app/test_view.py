@@ -6,10 +6,11 @@ import io
 
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core.bundle.remade import pack
 from dpsynth_core.bundle.unpack import read_any_bytes
 from dpsynth_core.extensions.dummy import view
 from dpsynth_core.extensions.dummy.document import STATEMENT
-from dpsynth_core.extensions.dummy.making import make, pack
+from dpsynth_core.extensions.dummy.making import make
 from dpsynth_core.sources import demo, demo_households
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
