@@ -15,8 +15,8 @@ import importlib
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample", "Synthesizer"]
-__all__ += ["discover", "open", "plan", "read_domain", "recover", "rows_from", "sample", "testing", "verify", "write_domain"]
+__all__ = ["Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release", "Sample", "Synthesizer"]
+__all__ += ["discover", "open", "plan", "read_domain", "recover", "sample", "testing", "verify", "write_domain"]
 
 # The names and their types are in __init__.pyi, for an import of theirs here would tie every room to this one.
 _WHERE = {
@@ -24,7 +24,6 @@ _WHERE = {
     "report.asking": ("Answer", "Answers"),
     "interface.columns": ("discover", "read_domain", "write_domain"),
     "interface.estimator": ("Synthesizer",),
-    "interface.fitted": ("Fitted", "rows_from"),
     "interface.plan": ("Plan", "plan"),
     "interface.release": ("Release", "Sample", "open", "sample", "verify"),
     "interface.running": ("recover",),

@@ -24,14 +24,14 @@ from dpsynth_core.sources.decoding import arrow_type
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.held import Frame
 from dpsynth_core.sources.memory import Columns
-from dpsynth_core.sources.published import COUNT, Counts
+from dpsynth_core.sources.published import COUNT, Counts, Withheld
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 
 _VALUES = (str, Real, np.bool_, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
 
 
-def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Counts | None:
+def counts(table: Any, domain: Domain, names: Sequence[str], field: str, withheld: Withheld | None = None) -> Counts | None:
     """Return the counts of a labelled table by cell of the domain, or None for an array without labels.
 
     Args:
@@ -39,13 +39,14 @@ def counts(table: Any, domain: Domain, names: Sequence[str], field: str) -> Coun
         domain: The columns that the table may be over.
         names: The columns that the table is given for; empty if its own labels must name them.
         field: The name of the table in errors.
+        withheld: Tells which counts were withheld (`sources.published.counts`).
 
     Raises:
         InputError: A label is not a value of the domain, or it is unclear to which column an axis
             belongs.
     """
     source = lines(table, names, field)
-    return None if source is None else published.counts(source, domain, field)
+    return None if source is None else published.counts(source, domain, field, withheld)
 
 
 def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[str, NDArray[np.intp]]]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.sources import memory
 from dpsynth_core.sources.arrays import texts
 from dpsynth_core.sources.codec import encode_column, floats
@@ -26,6 +27,10 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.zeros import cells_named
 
 COUNT = "count"
+_NAMED = 20
+"""Columns or cells that an error lists at most."""
+Withheld: TypeAlias = Callable[["str | None"], bool]
+"""Tells whether a text in the column `count`, None for an empty cell, stands for a number that was withheld."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ def _section(source: TableSource, domain: Domain, where: str, field: str) -> dic
     return {"columns": list(found.columns), "cells": cells, "source": where}
 
 
-def counts(source: TableSource, domain: Domain, field: str) -> Counts:
+def counts(source: TableSource, domain: Domain, field: str, withheld: Withheld | None = None) -> Counts:
     """Return the number of people by cell from a table with a line for each cell.
 
     Args:
@@ -93,15 +98,17 @@ def counts(source: TableSource, domain: Domain, field: str) -> Counts:
             cell are added up.
         domain: The domain of the private table.
         field: The subject of error messages.
+        withheld: Tells which texts in the column `count` stand for a number that was withheld; the
+            cell is then nan. None if no number may be withheld.
 
     Raises:
         InputError: The table cannot be read, lacks the column `count`, or has values that the domain lacks.
     """
     with _about(field):
-        return _counts(source, domain, field)
+        return _counts(source, domain, field, withheld)
 
 
-def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
+def _counts(source: TableSource, domain: Domain, field: str, withheld: Withheld | None = None) -> Counts:
     """Return what `counts` returns, with errors not yet named after `field`."""
     form = public_format(source, field) if isinstance(source, str | os.PathLike) else TableFormat.of({"kind": memory.KIND})
     table = opened(source, form)
@@ -109,13 +116,16 @@ def _counts(source: TableSource, domain: Domain, field: str) -> Counts:
     names = table.column_names()
     if COUNT not in names or (strange := [name for name in names if name != COUNT and (name not in domain or domain[name].most)]):
         problem = f"its column {shown(strange[0])} has no values in the domain" if COUNT in names else f"it has no column {COUNT!r}"
-        raise InputError(field, problem, f"give columns of the domain, and their numbers of people in the column {COUNT!r}")
+        known = listed([shown(name) for name in domain.names], _NAMED)
+        raise InputError(field, problem, f"give columns of the domain ({known}), and their numbers of people in the column {COUNT!r}")
     columns, people = [domain[name] for name in names if name != COUNT], defaultdict[tuple[int, ...], float](float)
     for batch in table.batches(names):
         found = [batch.column(batch.schema.get_field_index(attribute.name)) for attribute in columns]
         codes = [cells_of(attribute, column, table.form, field) for attribute, column in zip(columns, found, strict=True)]
-        numbers = floats(batch.column(batch.schema.get_field_index(COUNT)), table.form.notation)
-        if np.isnan(numbers).any():
+        column = batch.column(batch.schema.get_field_index(COUNT))
+        numbers = floats(column, table.form.notation)
+        strange = texts(_plain(column).filter(pa.array(np.isnan(numbers)))).to_pylist()
+        if strange and (withheld is None or not all(map(withheld, strange))):
             raise InputError(field, f"in its column {COUNT!r} is something else than a number", "write numbers of people")
         for *cell, count in zip(*codes, numbers.tolist(), strict=True):
             people[tuple(cell)] += count
@@ -148,13 +158,26 @@ def cells_of(attribute: Attribute, column: pa.Array, form: TableFormat, field: s
         named = dict[str, int]()
         for at, label in zip(np.flatnonzero(unlisted).tolist(), texts(_plain(column).filter(pa.array(unlisted))).to_pylist(), strict=True):
             if label not in named:
-                cells = cells_named([attribute], {attribute.name: label}, field)[attribute.name]
+                cells = _named(attribute, label, field)
                 if len(cells) != 1:
                     problem = f"{shown(label)} is more than one cell of the column {shown(attribute.name)}"
                     raise InputError(field, problem, "give one line for each cell")
                 named[label] = cells[0]
             codes[at] = named[label]
     return codes
+
+
+def _named(attribute: Attribute, label: str, field: str) -> tuple[int, ...]:
+    """Return the codes of the cells that a text names.
+
+    Raises:
+        InputError: It names none; the error lists the cells.
+    """
+    try:
+        return cells_named([attribute], {attribute.name: label}, field)[attribute.name]
+    except InputError as error:
+        cells = listed([shown(one) for one in attribute.cell_labels()], _NAMED)
+        raise InputError(field, error.problem, f"write one of {cells}, and leave out lines of totals") from None
 
 
 def _plain(column: pa.Array) -> pa.Array:

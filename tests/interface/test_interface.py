@@ -41,9 +41,9 @@ from tests.refusals import refused
 from tests.test_cli_recover import interrupt_after
 
 PUBLIC = {
-    *("Answer", "Answers", "CapacityError", "ChargedError", "Fitted", "InputError", "Plan", "Release", "Sample"),
+    *("Answer", "Answers", "CapacityError", "ChargedError", "InputError", "Plan", "Release", "Sample"),
     *("Synthesizer", "read_domain", "write_domain"),
-    *("discover", "open", "plan", "recover", "rows_from", "sample", "testing", "verify"),
+    *("discover", "open", "plan", "recover", "sample", "testing", "verify"),
 }
 COLUMNS = {"age": (0, 99), "sex": ["f", "m"], "region": {"kind": "categorical", "categories": ["north", "south"], "missing": True}}
 ROWS = 400
@@ -76,7 +76,7 @@ def test_a_name_that_is_not_public_is_not_there() -> None:
         dps.synthesise  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["columns", "estimator", "fitted", "plan", "release", "running", "testing"])
+@pytest.mark.parametrize("module", ["columns", "estimator", "plan", "release", "running", "testing"])
 def test_the_examples_of_docstrings_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(f"dpsynth_core.interface.{module}"))

@@ -64,7 +64,7 @@ def test_the_tables_of_a_release_of_ours_give_its_tables_again() -> None:
 
 
 def test_what_is_said_of_privacy_is_the_givers_word() -> None:
-    fitted = dps.rows_from({"sex": np.array([6.0, 4.0])}, COLUMNS, giver="The office rounds each count to a multiple of 3.")
+    fitted = dps.rows_from({"sex": np.array([6.0, 4.0])}, COLUMNS, giver="The office", promise="Each count is rounded to a multiple of 3.")
     assert fitted.statement.startswith("No guarantee of this program")
     assert "multiple of 3" in repr(fitted)
 
@@ -74,7 +74,7 @@ def test_what_is_said_of_privacy_is_the_givers_word() -> None:
     [
         ({}, "there are none"),
         ({"sex": np.zeros(3)}, "3 cells"),
-        ({"sex": np.array([np.nan, 1.0])}, "not a number"),
+        ({"sex": np.array([np.nan, 1.0])}, "do not say how many people there are"),
         ({"income": np.zeros(2)}, "not in the domain"),
         ([pd.DataFrame({"sex": ["f"]})], "count"),
         ([pd.DataFrame({"sex": ["x"], "count": [1]})], "no value 'x'"),
