@@ -108,9 +108,10 @@ def table_writers(table: str, rows: Rows, domain: Domain, about: About) -> dict[
     def parquet(stream: BinaryIO) -> None:
         releases.write_parquet(rows, domain, stream, about)
 
-    csv = partial(releases.write_csv, rows)
+    csv: Writer = partial(releases.write_csv, rows)
     beside = extension.beside(f"{table}.csv", digest_written(csv), domain, about)
-    return {f"{table}.csv": csv, f"{table}.parquet": parquet} | {name: text_writer(text.decode()) for name, text in beside.items()}
+    files: dict[str, Writer] = {f"{table}.csv": csv, f"{table}.parquet": parquet}
+    return files | {name: text_writer(text.decode()) for name, text in beside.items()}
 
 
 def check_formats(formats: Sequence[str], rows: int, domains: Sequence[Domain], about: About) -> None:
