@@ -171,6 +171,9 @@ def sampled(
         on_event: Called with each step of the fit.
         public: Path of the public table, if the plan used one.
 
+    Returns:
+        A sentence on the rows' errors, and files that the caller is to write beside the file of rows.
+
     Raises:
         InputError: The model cannot be fitted, or has no such rows.
         OracleError: A search for records failed.
@@ -205,7 +208,12 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
 
 
 def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
-    """Return the answer of a bundle to a typed question, line by line.
+    """Return the answer of a bundle to a typed question as text, line by line.
+
+    Args:
+        bundle: A ZIP or folder.
+        typed: The question.
+        limits: Limits of the process.
 
     Raises:
         InputError: The bundle cannot answer the question.

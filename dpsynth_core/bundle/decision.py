@@ -44,7 +44,7 @@ class Decision:
     Attributes:
         bundle: SHA-256 of the ZIP.
         checked: Verdict of Verify (`Report.verdict`).
-        open: Questions that stayed open.
+        open: Questions that stayed open; () without open questions.
         stated: Statements of the release as pairs of name and text: its guarantee, its warnings, and facts.
         answer: One of ANSWERS.
         reason: Why, or for which purposes.
@@ -134,7 +134,7 @@ def _paragraph(text: str) -> str:
 
 
 def to_json(decision: Decision) -> bytes:
-    """Return the JSON file of a decision: every field, and the code last."""
+    """Return the JSON file of a decision as bytes (UTF-8): every field, and the code last."""
     document = _content(decision) | {_CODE: decision.code}
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -156,13 +156,23 @@ def read(text: str) -> Decision:
 
 
 def check_bundle(decision: Decision, bundle: str) -> None:
-    """Raise InputError if the decision is about another bundle. `bundle` is the SHA-256 of the present one."""
+    """Check that a decision is about the present bundle.
+
+    Args:
+        decision: The decision.
+        bundle: SHA-256 of the present bundle's ZIP.
+
+    Raises:
+        InputError: The decision is about another bundle.
+    """
     if decision.bundle != bundle:
         raise InputError(_FIELD, "it is about another bundle, or the bundle was changed since", "compare the two SHA-256")
 
 
 def differences(decision: Decision, report: Report) -> tuple[str, ...]:
-    """Return a sentence for each difference between a decision and the report of the present bundle.
+    """Return a sentence for each difference between a decision and the report of the present bundle; () if they agree.
+
+    Their SHA-256 are not compared: `check_bundle` does that.
 
     Texts in the sentences are hostile. Another machine or version may leave other questions open,
     so a difference does not prove a forgery.

@@ -119,7 +119,11 @@ def _contents(release: Release, rows: Mapping[str, Digest], document: bytes | No
 
 
 def manifest(files: Mapping[str, Digest]) -> bytes:
-    """Return MANIFEST.json, which lists size and SHA-256 of the files."""
+    """Return the content of MANIFEST.json, which lists size in bytes and SHA-256 of the files, sorted by name.
+
+    Args:
+        files: Size and SHA-256 of each file, by name.
+    """
     listed = {name: {"sha256": digest.sha256, "bytes": digest.size} for name, digest in sorted(files.items())}
     return (json.dumps({"format": FORMAT, "made_by": f"dpsynth_core {build.identity()}", "files": listed}, indent=1) + "\n").encode()
 
@@ -128,6 +132,13 @@ def zipped(files: Mapping[str, Content], stream: BinaryIO) -> None:
     """Write a ZIP of the files, with the report first, and with fixed dates and permissions.
 
     It uses the ZIP64 form only for files that need it.
+
+    Args:
+        files: Contents of the files, by name.
+        stream: Receives the ZIP; it stays open.
+
+    Raises:
+        OSError: The stream cannot be written, or a file not read; the ZIP is then incomplete.
     """
     archive = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
     try:

@@ -47,8 +47,8 @@ class Reproduction:
     Attributes:
         made: The release that the mechanism makes from the published answers.
         different: Parts of release.json that differ from the published ones, and "rows" if files of
-            rows differ.
-        versions: Names of libraries, the program or the processor that differ here.
+            rows differ, sorted; () if all is the same.
+        versions: Names of libraries, the program or the processor that differ here, sorted.
         complete: Whether the published answers are all that the mechanism asks for.
     """
 
@@ -76,8 +76,13 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
         on_event: Called with each step of the run.
         public: The public table, if the plan used one.
 
+    Returns:
+        The release that the mechanism makes, and what differs in it; a difference raises no error.
+
     Raises:
+        NeedsPublic: The plan used a public table, and it is not given; this is an InputError too.
         InputError: The mechanism cannot be run again on these answers.
+        CapacityError: The plan does not fit this machine.
     """
     return repeated(bundle, feasible(bundle, public), on_event)
 
@@ -89,6 +94,11 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
         bundle: The bundle.
         plan: A plan from `feasible`.
         on_event: Called with each line of the run's history.
+
+    Raises:
+        InputError: The release is damaged, its charges do not pay for its answers, or the mechanism asks
+            for something without an answer.
+        OracleError: A search for records failed.
     """
     stated = published(bundle)
     check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
@@ -125,6 +135,7 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 
     Raises:
         InputError: The mechanism cannot be run again, or the release has no rows.
+        CapacityError: The plan does not fit this machine.
     """
     fitted, theirs = refit(published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
     ours = digest_written(partial(releases.write_csv, fitted.released))
@@ -132,7 +143,7 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 
 
 def other_versions(stated: Mapping[str, str]) -> list[str]:
-    """Return the names in `stated` whose version here is another one, sorted.
+    """Return the names whose version here is another one than the stated one, sorted; [] if all are the same.
 
     Args:
         stated: A release's versions of this program, Python, libraries and the processor, by name.

@@ -48,7 +48,7 @@ class Bundle:
 
     Attributes:
         files: Contents of its files by name.
-        document: release.json, or the document of another kind.
+        document: The parsed release.json, or the document of another kind.
         sha256: SHA-256 of the ZIP; "" for a folder.
         kind: The kind of a bundle that is not a release; None for a release.
     """
@@ -70,9 +70,15 @@ class Bundle:
 
 
 def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
-    """Read a release from a ZIP, or from the folder that it was unpacked into.
+    """Read a release from a ZIP, or from the folder that it was unpacked into, without checking it.
 
-    For the arguments and errors see `read_any`; a bundle of another kind is an InputError too.
+    Args:
+        place: The ZIP or folder.
+        limit: Largest size of all files together, in bytes.
+
+    Raises:
+        InputError: It is not a bundle of a release, or cannot be read.
+        CapacityError: It has too many or too large files.
     """
     return read_any(place, limit).released()
 
@@ -107,9 +113,15 @@ def read_any(place: Path, limit: int = MAX_BYTES) -> Bundle:
 
 
 def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
-    """Read a release from the bytes of a ZIP.
+    """Read a release from the bytes of a ZIP, without checking it.
 
-    For the arguments and errors see `read_any_bytes`; a bundle of another kind is an InputError too.
+    Args:
+        content: The ZIP.
+        limit: Largest size of all files together, in bytes.
+
+    Raises:
+        InputError: It is not a bundle of a release.
+        CapacityError: It has too many or too large files.
     """
     return read_any_bytes(content, limit).released()
 
@@ -272,7 +284,11 @@ def _bundle(files: Mapping[str, Content], digest: str) -> Bundle:
 
 
 def parsed(name: str, content: Content) -> Any:
-    """Return the JSON value of a file.
+    """Return the JSON value of a file of a bundle.
+
+    Args:
+        name: Name of the file, for the error.
+        content: Content of the file.
 
     Raises:
         InputError: The file is not JSON, or programs could read it differently: it repeats a name

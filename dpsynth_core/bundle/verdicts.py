@@ -66,10 +66,10 @@ class Summary:
     """The release's statements about itself; all text in it may be hostile.
 
     Attributes:
-        warnings: Its warnings.
-        statement: Its guarantee in words.
+        warnings: The release's warnings, a full sentence each; () without warnings.
+        statement: The guarantee in words.
         facts: Facts as pairs of name and text.
-        brief: Its description in four pairs.
+        brief: The release in short: four pairs of name and text.
     """
 
     warnings: tuple[str, ...]
@@ -83,7 +83,7 @@ class Report:
     """The results of all checks.
 
     Attributes:
-        checks: The checks.
+        checks: The checks, in the order in which they were made.
         sha256: SHA-256 of the ZIP, or "" for a folder.
         summary: The release's statements, None if release.json is damaged.
         page: The report as this program writes it from release.json and the rows, not as the bundle has it; "" if that is impossible.
@@ -105,7 +105,11 @@ class Report:
     def by(self, key: str) -> Report:
         """Return the report for a reader who knows the publisher's key.
 
-        The check of the signature then fails unless the bundle was signed with `key`.
+        The check of the signature then fails unless the bundle was signed with `key`. This report is not
+        changed.
+
+        Args:
+            key: The publisher's public key, 64 hexadecimal digits in lower case (`signature.parse_key`).
         """
         if self.signer == key:
             found = Check(SIGNED, PASSED, f"{self.signature.removesuffix(WHOSE)}; that is the key that was given")
@@ -127,7 +131,7 @@ class Report:
         return PARTLY if self.unchecked else CONSISTENT
 
     def replayed(self, again: Check) -> Report:
-        """Return the report with `again`, the answer to REPLAYED.
+        """Return the report with `again`, the answer to REPLAYED. This report is not changed.
 
         If that check is passed, open checks of bounds and claims are passed too, because these
         numbers follow from the mechanism.
@@ -146,12 +150,12 @@ class Report:
 
     @property
     def outstanding(self) -> tuple[Check, ...]:
-        """The checks that a reader must see before relying on the bundle: failed ones, then open ones."""
+        """The checks that a reader must see before relying on the bundle: failed ones, then open ones; () without such checks."""
         return tuple(check for verdict in (FAILED, SKIPPED) for check in self.checks if check.verdict == verdict)
 
     @property
     def settled(self) -> tuple[Check, ...]:
-        """The checks that were passed or had nothing to check."""
+        """The checks that were passed or had nothing to check, in order."""
         return tuple(check for check in self.checks if check not in self.outstanding)
 
     @property
@@ -163,5 +167,5 @@ class Report:
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The questions that stayed open."""
+        """The questions that stayed open, in order; () if every question was answered."""
         return tuple(check.question for check in self.checks if check.verdict == SKIPPED)

@@ -30,7 +30,7 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 
 
 def verify(bundle: Bundle) -> Report:
-    """Make every check of a bundle, except the one that runs the mechanism again.
+    """Make every check of a bundle, except the one that runs the mechanism again. A failed check raises no error.
 
     Raises:
         InputError: release.json is not a document that can be checked.
@@ -40,7 +40,11 @@ def verify(bundle: Bundle) -> Report:
 
 
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """Make the checks of `verify` one by one: yield each before it runs, and the report last."""
+    """Make the checks of `verify` one by one: yield each before it runs, and the report last.
+
+    Raises:
+        InputError: release.json is not a document that can be checked (at the first step).
+    """
     plan = plan_of(bundle)
     opened: list[Opened] = []
 
@@ -98,6 +102,9 @@ def judged(question: str, check: Callable[[], str]) -> Check:
         question: The question of the check.
         check: Returns what it found, or raises Open (not checked), Nothing (nothing to check) or
             Wrong (failed). Errors of damaged content count as failed.
+
+    Returns:
+        The result, with the text returned or raised, of at most 2,000 characters.
 
     Raises:
         MemoryError: The bundle is too large, and was not checked.

@@ -125,7 +125,8 @@ class Release:
         `marginal` has the names of the columns as a text, and `cells` the table's number of cells.
         `error` is the best estimate of a certificate, missing without one; `low` and `limit` are
         bounds of the error with 95 % confidence each. Without a certificate, `limit` is the bound
-        that follows from the noisy tables. Unknown values are missing.
+        that follows from the noisy tables. Unknown values are missing. `support` says how the table is
+        known: "measured", "inferred" (a noisy table does not contain it, but bounds it) or "not bounded".
 
         Tables are sorted by `error`, the largest first, or by `limit` without a certificate.
         """
@@ -285,7 +286,8 @@ class Release:
 
         Raises:
             InputError: The bundle cannot be read.
-            CapacityError: The checks take more than 30 seconds or 1024 MB; `verify` allows more.
+            CapacityError: The checks take more than 30 seconds of processor time or 1024 MB; the function
+                `verify` can allow more.
         """
         return verify(self._bundle)
 
@@ -427,7 +429,7 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
     Args:
         path: Path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
         key: The publisher's public key, which must have signed the bundle.
-        seconds, megabytes: Time and memory that the checks may take in each of two processes.
+        seconds, megabytes: Processor time and memory that each of the two processes of the checks may take.
 
     Returns:
         `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle

@@ -27,7 +27,7 @@ def sealed_plan(opened: Opened) -> str:
     field.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -51,7 +51,7 @@ def budget(opened: Opened) -> str:
     """Check that the stated budget is the plan's, and that rho is at most what epsilon and delta allow.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -74,7 +74,7 @@ def charged(opened: Opened) -> str:
     """Check that each charge has the cost of its event, and that their sum is as stated and within rho.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -93,7 +93,7 @@ def paid_noise(opened: Opened) -> str:
     """Check that every recorded answer was charged as the kernel charges it, and has the noise paid for.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong, InputError: The check fails.
@@ -121,11 +121,11 @@ def learnt_values(opened: Opened) -> str:
     few people is disclosed.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Nothing: The release has nothing to check.
+        Nothing: All values were declared.
     """
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.portions:
@@ -146,11 +146,11 @@ def inside_cells(opened: Opened) -> str:
     """Check that the distributions of numbers within their cells follow from the noisy counts.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Nothing: The release has nothing to check.
+        Nothing: Nothing was measured within cells, or the run was interrupted.
     """
     release, plan = opened.release, Plan.of(opened.plan.spec)
     if not plan.shares.of(INSIDE) or opened.interrupted:
@@ -166,7 +166,7 @@ def private_noise(opened: Opened) -> str:
     """Check that the release does not state predictable noise.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -181,11 +181,11 @@ def ledger_entry(opened: Opened) -> str:
     Nothing else in the entry can be compared with a bundle.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Nothing: The release has nothing to check.
+        Nothing: No ledger was charged.
     """
     cited, spec = opened.release.ledger, opened.plan.spec
     if not cited:

@@ -37,7 +37,7 @@ def unchanged(bundle: Bundle) -> str:
     """Check that the manifest lists exactly the files of the bundle, each with its SHA-256.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -78,7 +78,7 @@ def safe_pages(opened: Opened) -> str:
     this program's.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
@@ -110,11 +110,12 @@ def same_copies(opened: Opened) -> str:
     same is the question of `rows.same_rows`.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
+        Open: Files differ as another version of the program or its libraries may write them, or the
+            bundle has further files.
     """
     theirs = opened.bundle.files
     rows = {name: digest_written(write) for name, write in releases.row_writers(opened.with_rows).items()}

@@ -44,7 +44,13 @@ _BLOCK_BYTES = 2**22
 class CsvRows:
     """The rows of a CSV file, read in batches with the domain's types.
 
-    Reading raises Wrong if the file is not a table of these columns.
+    Attributes:
+        domain: The domain of the rows.
+        content: Content of the file.
+        name: Name of the file in the bundle, for errors.
+
+    Raises:
+        Wrong: On reading: the file is not a table of these columns.
     """
 
     domain: Domain
@@ -63,7 +69,14 @@ class CsvRows:
         return next(self.batches()).schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in batches, with the columns named; all columns if None."""
+        """Yield the rows in batches, in order.
+
+        Args:
+            columns: Names of the columns to keep, in their order; None for all columns.
+
+        Raises:
+            Wrong: The file cannot be read as a table of the domain.
+        """
         with _tabular(self.name):
             for batch in self._read():
                 table = typed(self.domain, batch)
@@ -81,7 +94,12 @@ class CsvRows:
             yield batch
 
     def codes(self) -> NDArray[np.integer]:
-        """Return the rows as cell codes, shape (rows, attributes), in the smallest integer type."""
+        """Return the rows as cell codes, shape (rows, attributes), in the smallest integer type.
+
+        Raises:
+            Wrong: The file cannot be read as a table of the domain, or its columns are not the
+                domain's columns in the domain's order.
+        """
         codes, start = np.empty((self.num_rows, len(self.domain)), narrow(self.domain.sizes(self.domain.names))), 0
         for batch in self.checked():
             encoded = encode(self.domain, batch, Notation(frozenset()))
@@ -129,7 +147,10 @@ class Opened:
 
     @cached_property
     def other_versions(self) -> list[str]:
-        """The names of programs, libraries and processor that differ here from those that made the release."""
+        """The names whose version here is not the one that made the release: of programs, libraries and the processor.
+
+        They are sorted; [] if all are the same.
+        """
         return other_versions(self.release.versions)
 
     @property
@@ -150,7 +171,8 @@ class Opened:
     def members(self) -> CsvRows | None:
         """The rows of members.csv; None for a release of one table and for one without rows.
 
-        Raises Wrong if two linked tables are stated and the file is missing.
+        Raises:
+            Wrong: Two linked tables are stated, and the file is missing.
         """
         if self.rows is None or self.plan.link is None:
             return None
@@ -168,10 +190,13 @@ class Opened:
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The household of each member: the position of its row in synthetic.csv, from 0.
+        """The household of each member: the position of its row in synthetic.csv, from 0, shape (members,).
 
-        Raises Wrong for an unknown key, for members that are not in the order of their households,
-        and for more members than a household may have.
+        It is for releases of two linked tables only.
+
+        Raises:
+            Wrong: A key is unknown, members are not in the order of their households, or a household
+                has more members than it may have.
         """
         assert self.rows is not None
         assert self.members is not None
@@ -188,7 +213,11 @@ class Opened:
 
     @cached_property
     def further(self) -> tuple[CsvRows, ...]:
-        """The tables of rows after the first. Raises Wrong if a table that the plan asks for is missing."""
+        """The tables of rows after the first, in order; () if the plan asks for one table or the release has no rows.
+
+        Raises:
+            Wrong: A table that the plan asks for is missing.
+        """
         names = [tables.name(number) for number in range(2, (self.plan.spec.output.tables if self.rows else 1) + 1)]
         missing = [name for name in names if name not in self.bundle.files]
         expect(not missing, f"{some(missing)} is missing, but {len(names) + 1:,} tables of rows are stated")
@@ -207,7 +236,11 @@ class Opened:
 
     @cached_property
     def with_rows(self) -> Release:
-        """The release with its rows. Raises Wrong if files of rows are missing or unreadable."""
+        """The release with its rows; the release unchanged if it has no rows.
+
+        Raises:
+            Wrong: A file of rows is missing or cannot be read.
+        """
         return replace(self.release, codes=self.codes, values=self.rows, further=self.further, members=self.members)
 
     @cached_property
@@ -235,17 +268,25 @@ class Opened:
         return self.release.branded(code)
 
     def written(self, part: str) -> Any:
-        """Return an entry of release.json, as written there."""
+        """Return the parsed JSON of one top-level entry of release.json.
+
+        Raises:
+            KeyError: The document lacks the entry.
+        """
         return self.bundle.document[part]
 
     def behind(self, name: str) -> int:
-        """Return the number of kernel answers that belong to claims after the claim `name`."""
+        """Return the number of kernel answers that belong to claims after the claim `name`, in the order of `CLAIMS`."""
         names = [claim.name for claim in CLAIMS]
         later = CLAIMS[names.index(name) + 1 :]
         return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
 
     def replaying(self, answers: slice) -> SealedKernel:
-        """Return a kernel that repeats the recorded answers of this slice, with their charges."""
+        """Return a kernel that repeats the recorded answers of this slice, with their charges. It has no private table.
+
+        Args:
+            answers: A slice of the property `answers`, with an explicit end.
+        """
         repeated = self.answers[answers]
         end = len(self.charges) - sum(answer.charges for answer in self.answers[answers.stop :])
         charges = self.charges[end - sum(answer.charges for answer in repeated) : end]

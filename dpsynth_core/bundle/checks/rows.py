@@ -35,11 +35,11 @@ def rows_in_domain(opened: Opened) -> str:
     """Check that all tables of rows are there, with the stated number of rows and values of the domain only.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Nothing: The release has nothing to check.
+        Nothing: The release has no rows, and none are due.
     """
     stated = opened.bundle.document["rows"]["count"]
     if opened.rows is None:
@@ -88,12 +88,12 @@ def same_rows(opened: Opened) -> str:
     and refer to it in every row.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
-        Nothing: The release has nothing to check.
+        Open: Another version of the program described the rows in synthetic.parquet in other words.
+        Nothing: The release has no rows.
     """
     if opened.rows is None:
         raise Nothing(NO_ROWS)
@@ -153,11 +153,11 @@ def possible_rows(opened: Opened) -> str:
     """Check that no row breaks a rule of the domain or of the link between two tables.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Nothing: The release has nothing to check.
+        Nothing: There are no rules, or no rows.
     """
     zeros, orders = opened.release.domain.zeros, opened.release.domain.orders
     link = opened.plan.link
@@ -203,12 +203,12 @@ def published_rows(opened: Opened) -> str:
     explains.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
-        Nothing: The release has nothing to check.
+        Open: A cell differs, and whether it has to is not known.
+        Nothing: No table was published of the same people, or the release has no rows.
     """
     domain = opened.release.domain
     if not domain.published or opened.codes is None:
@@ -233,10 +233,10 @@ def near_tables(opened: Opened) -> str:
     This is information and never fails: no distance is impossible.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
-        Nothing: The release has nothing to check.
+        Nothing: The release has no rows, or no noisy tables.
     """
     if opened.codes is None or not opened.release.measurements:
         raise Nothing("there are no rows, or no noisy tables")
@@ -251,12 +251,12 @@ def bounds_follow(opened: Opened) -> str:
     """Check that the error bounds, and which tables are called good, follow from rows and noisy tables.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
-        Nothing: The release has nothing to check.
+        Open: Some bounds depend on what the mechanism selected, which only shows when it runs again.
+        Nothing: The release states no bounds.
     """
     release = opened.release
     judged = releases.named_tables(opened.with_rows)  # of a column, rows may tell whether its values were understood

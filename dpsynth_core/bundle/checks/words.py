@@ -23,11 +23,11 @@ def guarantee(opened: Opened) -> str:
     The numbers must agree for any version of the program, the words only for this version.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
+        Open: The numbers are the plan's, but another version of the program wrote other words.
     """
     stated, plan = opened.release.statement, opened.plan
     planned = statement(plan, opened.release.rho_spent, opened.release.private)
@@ -48,11 +48,11 @@ def warnings(opened: Opened) -> str:
     Whether a run was interrupted only shows when the mechanism runs again.
 
     Returns:
-        A sentence on the result.
+        A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
-        Open: The check cannot be made.
+        Open: No warning is missing, but another version of the program wrote other words.
     """
     _check_public_table(opened)
     _check_reading(opened)
