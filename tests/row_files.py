@@ -17,6 +17,10 @@ from dpsynth_core.vocabulary.domain import Domain
 ABOUT = About("0123456789abcdef" * 4, 1.0, 1e-9, protects=True, stated=AboutSpec(licence="CC-BY-4.0", creators=("Statistics Office",)))
 
 
+READABLE = tuple(name for name, form in FORMATS.items() if not form.ending.endswith(".zip"))
+"""Formats that are tables and no archives."""
+
+
 def row_file(name: str, table: pa.Table, domain: Domain) -> bytes:
     """A table in one of the formats of rows."""
     out = io.BytesIO()

@@ -29,7 +29,7 @@ from dpsynth_core.vocabulary.kinds.registry import KINDS, LEARNABLE
 from tests.additions import listed
 from tests.domains import attributes
 from tests.refusals import refused
-from tests.row_files import ABOUT, row_file
+from tests.row_files import ABOUT, READABLE, row_file
 from tests.tiers import examples
 
 LABELLED = Domain.from_json(
@@ -63,12 +63,13 @@ def read_back(path: Path, domain: Domain) -> np.ndarray:
     """The cells of what a file says; columns by their place, because names may have changed."""
     form = default_format(path)
     opened(path, form).check()
-    table = pa.Table.from_batches(opened(path, form).batches(opened(path, form).column_names())).rename_columns(list(domain.names))
+    names = opened(path, form).column_names()[-len(domain.names) :]  # behind a column that says what the rows are
+    table = pa.Table.from_batches(opened(path, form).batches(names)).rename_columns(list(domain.names))
     codes = encode(domain, table, form.notation)
     return np.column_stack([codes[name] for name in domain.names])
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", READABLE)
 def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
     _, table = rows(LABELLED)
     path = tmp_path / f"rows{FORMATS[name].ending}"
@@ -76,8 +77,11 @@ def test_rows_come_back_with_their_values(tmp_path: Path, name: str) -> None:
     assert np.array_equal(read_back(path, LABELLED), cells(table, LABELLED))
 
 
+OF_ALL_KINDS = [name for name in READABLE if not FORMATS[name].ending.endswith(".csv")]
+
+
 @examples(25, suppress_health_check=(HealthCheck.function_scoped_fixture,))
-@given(attribute=attributes(), name=st.sampled_from([name for name in FORMATS if name != "csv"]), seed=st.integers(0, 99))
+@given(attribute=attributes(), name=st.sampled_from(OF_ALL_KINDS), seed=st.integers(0, 99))
 def test_every_kind_of_column_comes_back_from_every_format(tmp_path: Path, attribute: Attribute, name: str, seed: int) -> None:
     """Beside a column that is never blank, because a blank row of a workbook is none."""
     domain = Domain((Attribute.coded("place", 3), attribute)) if attribute.name != "place" else Domain((attribute,))
@@ -163,7 +167,7 @@ STRANGE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", READABLE)
 @pytest.mark.parametrize("case", STRANGE)
 def test_strange_but_valid_columns_come_back_from_every_format(tmp_path: Path, case: str, name: str) -> None:
     domain = STRANGE[case]
