@@ -37,7 +37,11 @@ class Address:
         return self.engine in SUFFIXES
 
     def file(self) -> str:
-        """Return the path of an existing file. Raises InputError if no such file exists."""
+        """Return the path of an existing file.
+
+        Raises:
+            InputError: The file does not exist.
+        """
         if not os.path.isfile(self.place):
             remedy = "check the path; duckdb:/// and sqlite:/// start at the top of the file system"
             raise InputError(FIELD, "there is no such file", remedy)
@@ -45,7 +49,7 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """A text that is equal for all spellings of one database's address, and for all users."""
+        """A text that is equal for all spellings of one database's address, and for all users; it is not for publication."""
         if self.is_file:
             return f"{self.engine}:{Path(self.place).resolve()}"
         parts = urlsplit(self.place)
@@ -60,6 +64,9 @@ class Address:
 
 def read(text: str) -> Address:
     """Return the address that a text states; nothing is opened.
+
+    Args:
+        text: An address such as postgresql://HOST/DATABASE or duckdb:///FILE, or the path of a file, whose ending tells its kind.
 
     Raises:
         InputError: The text is not the address of a known database, or it contains a password. The

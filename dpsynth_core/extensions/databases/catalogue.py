@@ -37,7 +37,7 @@ class Column:
 
     @property
     def is_number_as_text(self) -> bool:
-        """True for numbers of any size, which are read as text: as doubles, two identifiers above 2^53 could become one."""
+        """True for numbers of any size (numeric), which are read as text: as doubles, two identifiers above 2^53 could become one."""
         return self.type.startswith("numeric") and pa.types.is_string(self.arrow) and not self.type.endswith("[]")
 
 
@@ -135,7 +135,7 @@ def small(text: str) -> str:
 
 
 def unlike(columns: Iterable[str]) -> str:
-    """Return an alias for a table that differs from all these column names.
+    """Return an alias for a table that differs from all these column names, regardless of capitals.
 
     A database could otherwise take the alias for a column.
     """

@@ -54,6 +54,9 @@ class Engine(Protocol):
         Args:
             address: The address of the database.
             timeout: The seconds that one statement may take.
+
+        Raises:
+            InputError: The file does not exist.
         """
 
     def columns(self, raw: Any, select: str, /) -> list[Column]:
@@ -65,7 +68,7 @@ class Engine(Protocol):
         """
 
     def batches(self, raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str, /) -> Batches:
-        """Yield the records of a SELECT as Arrow batches with columns c0, c1, ...
+        """Yield the records of a SELECT as Arrow batches with columns c0, c1, ... in the order of `columns`.
 
         The values of a record depend on no other record.
 
@@ -73,7 +76,7 @@ class Engine(Protocol):
             raw: The connection object of the driver (`Opened`).
             select: The SELECT.
             columns: The columns of the batches, at least one.
-            order: The columns by which records are sorted, see `DatabaseTable`.
+            order: The columns by which records are sorted, see `DatabaseTable`; empty for any order.
             decimal: The decimal mark of numbers that become text.
         """
 
@@ -103,14 +106,18 @@ class Connection:
 
     @property
     def raw(self) -> Any:
-        """The connection object of the driver. Raises InputError if the database cannot be opened."""
+        """The connection object of the driver, opened at its first use.
+
+        Raises:
+            InputError: The database cannot be opened.
+        """
         return self._opened.raw
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return all rows of the result of a statement.
+        """Return all rows of the result of a statement, in the order of the database; [] without any.
 
         Raises:
-            InputError: The database refuses the statement, or it takes too long.
+            InputError: The database cannot be opened or refuses the statement, or it takes too long.
             Interrupted: A signal asked the process to end.
         """
         raw = self.raw
@@ -118,12 +125,12 @@ class Connection:
             return self._watched(lambda: list(raw.execute(statement).fetchall()), self._deadline())
 
     def batches(self, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-        """Yield the records of a SELECT as Arrow batches of these columns.
+        """Yield the records of a SELECT as Arrow batches of these columns, named c0, c1 and so on.
 
         Args:
             select: The SELECT.
             columns: The columns of the batches, at least one.
-            order: The columns by which records are sorted, see `DatabaseTable`.
+            order: The columns by which records are sorted, see `DatabaseTable`; empty for any order.
             decimal: The decimal mark of numbers that become text.
 
         Raises:
@@ -141,7 +148,11 @@ class Connection:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The tables and views that can be read. Raises InputError."""
+        """The tables and views that can be read, without their columns.
+
+        Raises:
+            InputError: The database cannot be opened or does not answer.
+        """
         tables = tuple((schema, name) for schema, name in self.rows(self._engine.CATALOGUE))
         return Catalogue(tables, self._opened.search_path, capitals=self.address.engine == "postgres")
 
@@ -314,16 +325,20 @@ class DatabaseTable:
 
     @property
     def declared(self) -> list[DeclaredColumn]:
-        """The declarations of the columns, as far as their types in the database determine them."""
+        """The declarations of the columns, in order, as far as their types in the database determine them."""
         types = {name: pa.float64() if one.is_number_as_text else one.arrow for name, one in self._columns.items() if one.type}
         return [declared_type(pa.field(name, types[name])) if name in types else columns_of.declared(name) for name in self._columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Batches:
-        """Yield all records in order, with these columns. Raises InputError.
+        """Yield all records in order, with these columns, as Arrow batches.
 
         Args:
             columns: The names of the columns, at least one.
             decimal: The decimal mark of numbers that become text.
+
+        Raises:
+            KeyError: A column is unknown.
+            InputError: The database refuses the statement, or it takes too long.
         """
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):
@@ -333,6 +348,9 @@ class DatabaseTable:
 def connect(section: Mapping[str, Any]) -> Connection:
     """Return the connection for a section of a spec; it is not opened yet.
 
+    Args:
+        section: The section `data`, with the address as "path", and perhaps "timeout" (seconds, default 3,600).
+
     Raises:
         InputError: The address cannot be used.
     """
@@ -340,6 +358,13 @@ def connect(section: Mapping[str, Any]) -> Connection:
 
 
 def tables(section: Mapping[str, Any]) -> list[str]:
-    """Return the names of the tables and views that can be read, from the catalogue alone. Raises InputError."""
+    """Return the names of the tables and views that can be read, sorted, from the catalogue alone.
+
+    Args:
+        section: The section `data`, with the address as "path".
+
+    Raises:
+        InputError: The address cannot be used, or the database cannot be opened or does not answer.
+    """
     with closing(connect(section)) as connection:
         return connection.catalogue.listed()

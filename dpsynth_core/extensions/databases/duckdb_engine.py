@@ -42,6 +42,9 @@ def opened(address: Address, _timeout: int) -> Opened:
 
     Names are looked up among DuckDB's own only, because a macro in the file may have the name of a
     function or operator.
+
+    Raises:
+        InputError: The file does not exist.
     """
     import duckdb
 
@@ -62,7 +65,12 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """Return the columns of a SELECT with their Arrow types, without reading a record."""
+    """Return the columns of a SELECT with their Arrow types, in order, without reading a record.
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+    """
     described = raw.execute(f"DESCRIBE {select}").fetchall()
     raw.execute(f"EXPLAIN {select}").fetchall()  # refuses constants that cannot be meant, which would otherwise end the run later
     return [Column(name, _arrow(kind), kind) for name, kind, *_ in described]
@@ -76,9 +84,15 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], _decimal: str) -> Batches:
-    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ...
+    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ... of 131,072 rows at most.
 
     Records are sorted by the bytes of texts and by the values of other types.
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+        columns: The columns of the batches, at least one.
+        order: The columns by which records are sorted; empty for any order.
     """
 
     def key(name: str, column: Column) -> str:

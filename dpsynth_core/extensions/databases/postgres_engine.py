@@ -68,7 +68,12 @@ def opened(address: Address, timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """Return the columns of a SELECT with their Arrow types, without reading a record."""
+    """Return the columns of a SELECT with their Arrow types, in order, without reading a record.
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+    """
     described = raw.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
     asked = ", ".join(f"format_type({column.type_code}, {column._fmod})" for column in described)
     kinds = raw.execute(f"SELECT {asked}").fetchone()
@@ -84,9 +89,16 @@ def _arrow(kind: str) -> pa.DataType:
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ...
+    """Yield the records of a SELECT, sorted by `order`, as Arrow batches with columns c0, c1, ... of some megabytes.
 
-    Numbers of any size become text with the mark `decimal`.
+    Numbers of any size become text with the mark `decimal`. Records are sorted by the bytes of texts and by the values of other types.
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+        columns: The columns of the batches, at least one.
+        order: The columns by which records are sorted; empty for any order.
+        decimal: The decimal mark of numbers that become text.
     """
 
     def value(name: str, column: Column) -> str:

@@ -62,10 +62,15 @@ def read(text: str, dialect: str) -> exp.Select:
 
 
 def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple[str, str]:
-    """Return the schema and name of the table that a statement selects from.
+    """Return the schema and name of the table that a statement selects from, as the catalogue lists them.
+
+    Args:
+        statement: The parsed query (`read`).
+        catalogue: The catalogue.
+        dialect: The dialect of SQL: "duckdb", "sqlite" or "postgres".
 
     Raises:
-        InputError: The catalogue does not list it.
+        InputError: The catalogue does not list it, or it has parts that are not allowed.
     """
     table = statement.args["from_"].this
     _only(table, "this", "db", "alias")
@@ -81,12 +86,22 @@ def table_of(statement: exp.Select, catalogue: Catalogue, dialect: str) -> tuple
 
 
 def star(name: Name, dialect: str) -> str:
-    """Return the statement that selects * from a table, to find out its columns."""
+    """Return the statement that selects * from a table, to find out its columns.
+
+    Args:
+        name: The full name of the table.
+        dialect: The dialect of SQL: "duckdb", "sqlite" or "postgres".
+    """
     return _written([exp.Star()], None, name, "record", dialect)
 
 
 def select_all(table: Table, dialect: str) -> str:
-    """Return the statement that selects all columns of a table by their names."""
+    """Return the statement that selects all columns of a table by their names, in the catalogue's order.
+
+    Args:
+        table: The table.
+        dialect: The dialect of SQL: "duckdb", "sqlite" or "postgres".
+    """
     called = unlike(column.name for column in table.columns)
     return _written([_column(column.name, called) for column in table.columns], None, table.name, called, dialect)
 

@@ -25,7 +25,11 @@ _ARROW = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
 def opened(address: Address, _timeout: int) -> Opened:
-    """Return a read-only connection to an SQLite file, in one transaction; ignores `_timeout`."""
+    """Return a read-only connection to an SQLite file, in one transaction; ignores `_timeout`.
+
+    Raises:
+        InputError: The file does not exist.
+    """
     place = address.file().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
     raw.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -35,14 +39,26 @@ def opened(address: Address, _timeout: int) -> Opened:
 
 
 def columns(raw: Any, select: str) -> list[Column]:
-    """Return the columns of a SELECT, all read as text, because a value may be of any type."""
+    """Return the columns of a SELECT, in order, all read as text, because a value may be of any type; no record is read.
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+    """
     return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
 
 
 def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Column], decimal: str) -> Batches:
-    """Yield the records of a SELECT, sorted by `order`, as batches of text with columns c0, c1, ...
+    """Yield the records of a SELECT, sorted by `order`, as batches of text with columns c0, c1, ... of 16,384 rows at most.
 
-    Numbers have the decimal mark `decimal`.
+    Numbers have the decimal mark `decimal`. Records are sorted by the type of values, and then by the values (texts by their bytes).
+
+    Args:
+        raw: The connection object of the driver (`Opened`).
+        select: The SELECT.
+        columns: The columns of the batches, at least one.
+        order: The columns by which records are sorted; empty for any order.
+        decimal: The decimal mark of fractions.
     """
 
     def value(name: str, _column: Column) -> str:

@@ -49,7 +49,7 @@ def plain(name: str, column: Column) -> str:
     """Return the SQL expression of a column's value in DuckDB or PostgreSQL, in its Arrow type.
 
     A value without an Arrow type is cast to text. Dates and times before or after those that Arrow
-    can hold become the first or last one.
+    can hold become the first or last one. A time with a zone becomes the time in UTC.
 
     Args:
         name: The qualified name of the column, quoted.
@@ -66,7 +66,7 @@ def plain(name: str, column: Column) -> str:
 
 
 def one_zero(values: pa.Array) -> pa.Array:
-    """Return the values with 0 in place of -0.
+    """Return the values with 0 in place of -0; values that are not floating-point numbers are returned as they are.
 
     A database treats both as equal, and DuckDB may return either one, depending on other values.
     """

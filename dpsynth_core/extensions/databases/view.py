@@ -124,7 +124,7 @@ def _stated() -> Table:
 
 
 def catalogue(text: str, only_this_machine: bool) -> list[str]:
-    """Return the names of the tables and views of a database.
+    """Return the names of the tables and views of a database, sorted; no record is read.
 
     Args:
         text: The address.

@@ -36,8 +36,8 @@ class Result:
         low, high: Ends of the 95 % interval; None for a refused result.
         error: The standard error that belongs to the interval; None for a refused result.
         noise: The error that the noise makes in the estimate, a standard deviation (`noise.noise_in`).
-        r2: The share of the estimate's influence function that measured tables determine.
-        missing: The columns of the relation that no table holds; () if R2 is at least `HOLDS`.
+        r2: The share of the estimate's influence function that measured tables determine, from 0 to 1.
+        missing: The columns of the relation that no table holds; () if R2 is at least 0.99.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Result:
 
     @property
     def state(self) -> str:
-        """The result's standing: "holds", "doubtful" or "refused"."""
+        """The result's standing: "holds" for an R2 of at least 0.99, "doubtful" for at least 0.5, otherwise "refused"."""
         return "holds" if self.r2 >= HOLDS else "doubtful" if self.r2 >= LEAST else "refused"
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Analysed:
 
     @property
     def refused(self) -> tuple[Result, ...]:
-        """The results without an interval."""
+        """The results without an interval, in order; () if all have one."""
         return tuple(one for one in self.results if one.low is None)
 
     def __str__(self) -> str:
@@ -95,7 +95,16 @@ class Analysed:
 
 
 def check(domain: Domain, text: str, of: str) -> None:
-    """Raise InputError if a text is not an analysis of these columns, or `of` has no intervals."""
+    """Check that a text is an analysis of these columns, and return nothing.
+
+    Args:
+        domain: The domain of the rows.
+        text: The analysis, in the grammar of `formulas`.
+        of: "population" or "table".
+
+    Raises:
+        InputError: The text is not an analysis of these columns, or `of` is another text.
+    """
     check_of(of)
     prepared(domain, formulas.read(text))
 
@@ -103,9 +112,9 @@ def check(domain: Domain, text: str, of: str) -> None:
 def analyse(informed: Informed, text: str, of: str) -> Analysed:
     """Return an analysis of a release with its intervals.
 
-    The variance of a result is that of the noise (`noise`), and W for a population, the ordinary
-    variance in the rows. Of a table, the share of W that no measured table holds is added instead,
-    1 - R2: so much of it is the error of rows that were drawn.
+    The variance of a result is the variance of the noise (`noise`) plus, for a population, W, the ordinary
+    variance in the rows. For a table, the share of W that no measured table holds is added instead,
+    1 - R2: so much of W is the error of rows that were drawn.
 
     Args:
         informed: The release.
@@ -138,12 +147,12 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
 
 
 def variance(noise: Noise, within: Floats, r2: Floats, of: str) -> Floats:
-    """Return the variances of results, shape (results,).
+    """Return the variances of results, shape (results,): of noise and sampling for a population, mostly of noise for a table.
 
     Args:
-        noise: The noise of the release in them.
-        within: Their ordinary variances W in the rows.
-        r2: The shares of their influence functions that measured tables determine.
+        noise: The noise of the release in the results.
+        within: Their ordinary variances W in the rows, shape (results,).
+        r2: The shares of their influence functions that measured tables determine, shape (results,).
         of: "population" or "table".
     """
     return noise.errors**2 + (within if of == POPULATION else (1 - r2) * within)

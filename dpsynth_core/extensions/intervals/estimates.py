@@ -43,7 +43,7 @@ class Estimated:
 
     @property
     def variances(self) -> Floats:
-        """The ordinary variance of each estimate, shape (results,)."""
+        """The ordinary variance of each estimate, shape (results,); influence functions must have been asked for."""
         return np.asarray((self.influence**2).mean(axis=1) / self.rows)
 
 
@@ -80,7 +80,7 @@ class Prepared:
     _compute: Compute
 
     def absent(self, codes: NDArray[np.integer]) -> tuple[int, ...]:
-        """Return the places, among the names, of the terms of a regression that are 0 in every row.
+        """Return the places, from 0 among the names, of the terms of a regression that are 0 in every row; () for a statistic.
 
         Such a term is the indicator of a value, or a condition, that no row has; its coefficient
         cannot be estimated.
@@ -93,7 +93,7 @@ class Prepared:
         return tuple(place for place, factors in terms if any(not np.nan_to_num(one.values[seen[one.column]]).any() for one in factors))
 
     def without(self, places: Collection[int]) -> Prepared:
-        """Return a regression without the terms at these places among the names."""
+        """Return a regression without the terms at these places, from 0 among the names; without places, the same object."""
         if not places:
             return self
         kept = [place for place in range(len(self.names)) if place not in places]

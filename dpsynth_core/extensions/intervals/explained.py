@@ -36,8 +36,8 @@ class Table:
 
     Attributes:
         columns: The columns of the table; for groups of values, the column that they group.
-        cells: The cell of each row, shape (rows,).
-        whole: Whether it distinguishes all cells of its columns, and not only groups of them.
+        cells: The cell of each row, shape (rows,), numbered from 0 among the cells that rows are in.
+        whole: Whether it distinguishes all cells of its columns, and not only groups of cells.
     """
 
     columns: frozenset[str]
@@ -45,7 +45,11 @@ class Table:
     whole: bool
 
     def means(self, values: Floats) -> Floats:
-        """Return the mean of values in the cell of each row, shape (rows, functions) as `values` has."""
+        """Return the mean of values in the cell of each row, shape (rows, functions).
+
+        Args:
+            values: Values of functions for each row, shape (rows, functions).
+        """
         one, averaging = self._averaging
         return np.asarray(one @ (averaging @ values))
 
@@ -60,6 +64,8 @@ def tables(
     domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()
 ) -> list[Table]:
     """Return the tables that inform a release: measured, known from before, and published; without those inside another.
+
+    They are in this order.
 
     Args:
         domain: The domain of the rows.
@@ -104,7 +110,7 @@ class Explained:
 
     Attributes:
         r2: The share, from 0 to 1, shape (results,).
-        missing: For each result, the columns of the relation that would explain most of the rest.
+        missing: For each result, the columns of the relation that would explain most of the rest, also where little is left.
     """
 
     r2: Floats

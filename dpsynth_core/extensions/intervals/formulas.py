@@ -66,7 +66,7 @@ class Statistic:
         name: "mean", "share", "difference", "quantile", "correlation" or "odds_ratio".
         of: Its variables.
         among: The condition that restricts it to a group, or None.
-        level: The level of a quantile.
+        level: The level of a quantile, between 0 and 1.
     """
 
     name: str
@@ -94,7 +94,7 @@ Analysis = Statistic | Regression
 
 
 def variables(analysis: Analysis) -> tuple[Variable, ...]:
-    """Return all variables of an analysis, each once."""
+    """Return all variables of an analysis, each once: the outcome and the terms', or the statistic's and its group's."""
     if isinstance(analysis, Regression):
         every = (analysis.outcome, *(one for term in analysis.terms for one in term))
     else:
@@ -103,7 +103,7 @@ def variables(analysis: Analysis) -> tuple[Variable, ...]:
 
 
 def columns(analysis: Analysis) -> tuple[str, ...]:
-    """Return all columns of an analysis, each once."""
+    """Return the names of all columns of an analysis, each once, in the order in which they occur."""
     return tuple(dict.fromkeys(one if isinstance(one, str) else one.column for one in variables(analysis)))
 
 

@@ -32,7 +32,7 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
 
     Args:
         release: A release of AIM, MST or Independent with rows.
-        m: Number of sets, from 2.
+        m: Number of sets, from 2 to 200.
         seed: Another seed gives other sets; by default the published seed of the rows, so that anyone makes the same
             sets.
 
@@ -40,7 +40,7 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
         An iterator over the sets, each a table of the kind that was given.
 
     Raises:
-        InputError: If nothing is known of intervals for this kind of release.
+        InputError: If nothing is known of intervals for this kind of release, or ``m`` or ``seed`` is out of range.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -93,14 +93,14 @@ def interval_widths(plan: Plan, people: float) -> tuple[Width, ...]:
 
     Args:
         plan: A plan with ``analysis=...``.
-        people: The approximate number of people.
+        people: The approximate number of people, at least 1.
 
     Returns:
-        For each analysis, the ``width`` of its intervals divided by that of ordinary intervals of the confidential table,
-        which have no noise, with a likely range from ``low`` to ``high``.
+        For each analysis, in order, the ``width`` of its intervals divided by the width of ordinary intervals of the confidential
+        table, which have no noise, with a likely range from ``low`` to ``high``. () for a plan without named analyses.
 
     Raises:
-        InputError: If the plan cannot have named analyses, or ``people`` is no number of people.
+        InputError: If the plan cannot have named analyses, or ``people`` is not a number of people.
 
     Examples:
         >>> import dpsynth_core as dps

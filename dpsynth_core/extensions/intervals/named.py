@@ -29,7 +29,7 @@ SETTING = "analysis"
 
 
 def tables(stated: Stated, domain: Domain) -> tuple[Clique, ...]:
-    """Return the tables that a spec's named analyses rest on, without those inside another one.
+    """Return the tables of two columns or more that a spec's named analyses rest on, without those inside another one; () without any.
 
     Args:
         stated: The spec's section `extensions`.
@@ -78,9 +78,9 @@ def rests_on(text: str, domain: Domain) -> tuple[Clique, ...]:
 
 
 def examples(domain: Domain) -> dict[str, tuple[str, ...]]:
-    """Return analyses that the columns of a domain allow, as examples by their names.
+    """Return analyses that the columns of a domain allow, as texts by the name of the example.
 
-    They use the first column of numbers that is no list, and the first short list of values without quotes.
+    They use the first column of numbers that is not a list, and the first short list of values without quotes; {} without either.
 
     Args:
         domain: The domain.
@@ -120,7 +120,7 @@ def _check_learnt(domain: Domain, analysis: Analysis) -> None:
 
 
 def wanted(analysis: Analysis) -> list[frozenset[str]]:
-    """Return the columns of each table that the intervals of an analysis rest on."""
+    """Return the columns of each table that the intervals of an analysis rest on; tables may repeat and lie inside each other."""
     if not isinstance(analysis, Regression):
         return [frozenset(formulas.columns(analysis))]
     return [one | other for one, other in combinations([_columns((analysis.outcome,)), *map(_columns, analysis.terms)], 2)]
@@ -131,10 +131,13 @@ def _columns(variables: Iterable[Variable]) -> frozenset[str]:
 
 
 def check(plan: Plan) -> None:
-    """Raise InputError if a plan cannot have named analyses: its mechanism, a text, or the size of their tables.
+    """Check that a plan can have named analyses, and return nothing.
 
     Args:
-        plan: The plan, whose spec names them.
+        plan: The plan, whose spec names the analyses.
+
+    Raises:
+        InputError: Its mechanism, a text, or the size of the tables does not allow it.
     """
     check_plan(plan, SETTING)
     check_mechanism(plan.mechanism)
@@ -148,14 +151,18 @@ def check(plan: Plan) -> None:
 
 
 def check_mechanism(mechanism: Mechanism) -> None:
-    """Raise InputError if a mechanism does not measure the tables of named analyses before others."""
+    """Check that a mechanism measures the tables of named analyses before others, and return nothing.
+
+    Raises:
+        InputError: It does not.
+    """
     if not isinstance(mechanism, Aim) or not mechanism.strategies.planned:
         problem = f"{mechanism.card.title} does not measure the tables of named analyses before others"
         raise InputError(SETTING, problem, "choose AIM with its usual settings, or name no analyses")
 
 
 def texts(stated: Stated) -> list[str]:
-    """Return the analyses that a spec names, as text.
+    """Return the analyses that a spec names, as text and in order; [] without any.
 
     Args:
         stated: The spec's section `extensions`.

@@ -1,4 +1,4 @@
-"""Analyses named before the run: the form on the page Workload, and a light for each of them on the page Results."""
+"""Analyses named before the run: the form on the page Workload, and a light for each analysis on the page Results."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ _HELP = (
 
 def on_workload(project: Current) -> None:
     """Draw a field for the analyses that readers will make, one a line, each with its tables or its error.
+
+    Nothing is drawn for two linked tables without named analyses.
 
     Args:
         project: The open project, whose domain is complete.
@@ -95,6 +97,8 @@ def _store(draft: Draft, lines: list[str]) -> None:
 def on_budget(project: Current) -> None:
     """Draw how wide the intervals of named analyses will be with this budget, where the number of people is known.
 
+    Nothing is drawn without named analyses.
+
     Args:
         project: The open project.
     """
@@ -125,7 +129,7 @@ def on_budget(project: Current) -> None:
 def on_results(opened: OpenRun) -> None:
     """Draw a light for each analysis that the plan named, with its results.
 
-    Nothing is drawn where none was named, or for a release without rows.
+    Nothing is drawn without named analyses, or for a release without rows.
 
     Args:
         opened: The open run.

@@ -48,7 +48,7 @@ _STEPS, _CLOSE = 1_000, 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Informed:
-    """What a release says of its own noise, and the rows that it wrote.
+    """The statements of a release on its own noise, and the rows that it wrote.
 
     Attributes:
         plan: The plan of the release.
@@ -64,7 +64,7 @@ class Informed:
 
     @classmethod
     def of(cls, release: Release) -> Informed:
-        """Return what a release says of its own noise. No model is fitted.
+        """Return what a release says of its own noise. No model is fitted, and nothing is charged.
 
         Args:
             release: The release.
@@ -79,7 +79,7 @@ class Informed:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """The tables that inform the release, as the cells of its first `MOST_ROWS` rows."""
+        """The tables that inform the release, as the cells of its first 100,000 rows."""
         return tables(self.domain, self.codes[:MOST_ROWS], self.answers.measurements, self.answers.known)
 
 
@@ -93,11 +93,11 @@ def _known(release: Release) -> tuple[MarginalCounts, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """The noise of a release in estimates.
+    """The noise of a release in estimates, in the unit of the estimates.
 
     Attributes:
         deviations: The standard deviation of the noise of the direct estimates, shape (results,).
-        shifts: How far the direct estimates are from those in the rows, shape (results,).
+        shifts: How far the direct estimates are from the estimates in the rows, shape (results,); of either sign.
     """
 
     deviations: Floats
@@ -158,7 +158,7 @@ class _Answer:
 
 
 def _answered(domain: Domain, columns: Sequence[str], informed: Informed) -> list[_Answer]:
-    """Return the answers about an analysis' columns, one for each table of them: the minimum-variance mean of all that hold it."""
+    """Return the answers about an analysis' columns, one for each table: the minimum-variance mean of all answers that hold it."""
     found: dict[tuple[tuple[int, tuple[int, ...]], ...], list[_Answer]] = {}
     for one in informed.answers.measurements:
         groups = {each.name: each for each in one.groups}

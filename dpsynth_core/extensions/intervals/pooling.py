@@ -27,10 +27,10 @@ class Pooled:
 
     Attributes:
         value: The estimate of each result, shape (results,).
-        low, high: Ends of its interval.
-        variance: Its variance, of noise alone (`of` = "table") or of noise and sampling.
-        degrees: Degrees of freedom of Student's t.
-        noise: The standard deviation of the noise alone, sqrt((1 + 1/m) B).
+        low, high: Ends of its 95 % interval, shape (results,).
+        variance: Its variance, of noise alone (`of` = "table") or of noise and sampling, shape (results,).
+        degrees: Degrees of freedom of Student's t, shape (results,).
+        noise: The standard deviation of the noise alone, sqrt((1 + 1/m) B), shape (results,).
         of: "population" or "table".
         sets: Number of sets, m.
     """
@@ -85,11 +85,14 @@ def pool(values: ArrayLike, variances: ArrayLike, of: str = POPULATION, *, relea
 
 
 def combined(value: NDArray[np.float64], results: NDArray[np.float64], within: NDArray[np.float64], of: str) -> Pooled:
-    """Return results with intervals by Rubin's rule, as the module states it.
+    """Return results with 95 % intervals by Rubin's rule.
+
+    With m sets and the variance B between the sets, the variance of a result is (1 + 1/m) B for the table, and W + (1 + 1/m) B for the
+    population.
 
     Args:
         value: The estimates, shape (results,).
-        results: The results of the sets, shape (sets, results).
+        results: The results in the sets, shape (sets, results), two sets or more.
         within: The ordinary variances W, shape (results,).
         of: "population" or "table".
     """

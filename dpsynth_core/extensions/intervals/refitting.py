@@ -55,7 +55,7 @@ class Refitting:
         plan: The plan of the release.
         model: The model of the release, with groups of values as further columns where its mechanism formed such groups.
         answers: The answers of the release.
-        total: The number of records if it is public, else None.
+        total: The number of records if it is public, otherwise None.
     """
 
     plan: Plan
@@ -85,7 +85,7 @@ class Refitting:
         return self.model.domain
 
     def answered(self, rng: np.random.Generator) -> Answers:
-        """Return new answers to the same tables: the model's own, with noise of the same distribution.
+        """Return new answers to the same tables: the model's own, in whole counts, with noise of the same distribution.
 
         Args:
             rng: Source of the noise.
@@ -127,10 +127,13 @@ class Refitting:
 
 
 def check(release: Release) -> None:
-    """Raise InputError if intervals of this kind of release are not known to hold.
+    """Check that intervals of this kind of release are known to hold, and return nothing.
 
     Args:
         release: The release.
+
+    Raises:
+        InputError: The release has no rows, the noise of its tables is correlated, or its plan does not allow it (`check_plan`).
     """
     if release.row_seed is None:
         raise InputError(FIELD, "it holds answers and no rows", "use its answers, whose noise is stated")
@@ -140,11 +143,14 @@ def check(release: Release) -> None:
 
 
 def check_plan(plan: Plan, field: str) -> None:
-    """Raise InputError if intervals of releases of this plan are not known to hold.
+    """Check that intervals of releases of this plan are known to hold, and return nothing.
 
     Args:
         plan: The plan.
         field: Name of the field for the error.
+
+    Raises:
+        InputError: It has linked tables, survey weights, or another mechanism than AIM, MST and Independent.
     """
     if plan.link is not None:
         raise InputError(field, "no intervals were derived for two linked tables", "release a single table")

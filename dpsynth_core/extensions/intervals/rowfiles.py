@@ -33,10 +33,13 @@ def number_of_sets(spec: Spec) -> int:
 
 
 def check(plan: Plan) -> None:
-    """Raise InputError if a plan cannot have sets of rows.
+    """Check that a plan can have sets of rows, and return nothing.
 
     Args:
-        plan: The plan, whose spec asks for them.
+        plan: The plan, whose spec asks for the sets.
+
+    Raises:
+        InputError: Its intervals are not known to hold (`check_plan`), or the sets have more than 20 million rows.
     """
     check_plan(plan, SETTING)
     rows, sets = plan.spec.output.rows or 0, number_of_sets(plan.spec)
@@ -45,7 +48,7 @@ def check(plan: Plan) -> None:
 
 
 def row_files(release: Release) -> dict[str, Writer]:
-    """Return the sets of rows that a release asks for: by file name, a function that writes the file.
+    """Return the sets of rows that a release asks for: by file name, a function that writes the file; {} without any.
 
     The model is computed again when the first file is written. Files of the same set are the same
     bytes wherever they are written.
@@ -59,7 +62,7 @@ def row_files(release: Release) -> dict[str, Writer]:
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
-    """Return pool.R for a bundle with sets of rows; nothing for others.
+    """Return pool.R, by its name, for a bundle with sets of rows; {} for others.
 
     Args:
         release: The release.
@@ -69,7 +72,7 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
 
 
 def program(sets: int) -> bytes:
-    """Return pool.R for a number of sets."""
+    """Return pool.R, a program that reads this number of sets and combines analyses, as bytes."""
     return _PROGRAM.replace("SETS", str(sets)).encode()
 
 

@@ -16,7 +16,7 @@ READING = "Each set is what this release might have been with other noise. So th
 
 
 def measured_pairs(release: Release) -> list[tuple[str, str]]:
-    """Return the pairs of columns that a measured or published table holds, in the order of the columns.
+    """Return the pairs of columns that a measured or published table holds, in the order of the columns; [] without any.
 
     Tables over groups of values do not count.
     """

@@ -69,10 +69,10 @@ class Sets:
         return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed)
 
     def number(self, k: int) -> OneSet:
-        """Return set number k, from 1.
+        """Return set number k, which is drawn from a model that is fitted again.
 
         Args:
-            k: The number of the set. The rows depend on this number and the seed alone.
+            k: The number of the set, from 1. The rows depend on this number and the seed alone.
         """
         for_noise, for_rows = np.random.SeedSequence(self.seed, spawn_key=(0, k)).spawn(2)
         return self._drawn(self.refitting.fit(self.refitting.answered(np.random.default_rng(for_noise))), for_rows)
@@ -85,5 +85,5 @@ class Sets:
         return OneSet(rows.codes, rows)
 
     def first(self, m: int) -> Iterator[OneSet]:
-        """Yield the sets number 1 to m."""
+        """Yield the sets number 1 to m, each made when it is asked for."""
         return map(self.number, range(1, m + 1))

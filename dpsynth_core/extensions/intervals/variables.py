@@ -54,17 +54,17 @@ def attribute_of(domain: Domain, column: str) -> Attribute:
 
 
 def is_numeric(attribute: Attribute) -> bool:
-    """Return whether a column enters a regression as a number: bins, codes, and ordered lists of numbers."""
+    """Return whether a column enters a regression as a number: bins, codes, and ordered lists of numbers; False for other lists."""
     if attribute.is_listed:
         return attribute.dtype in ("int64", "float64") and KINDS[attribute.kind].ordered
     return True
 
 
 def numbers(domain: Domain, column: str) -> Cells:
-    """Return a column as numbers: the middle of each bin, the number of each code or listed number.
+    """Return a column as numbers: the middle of each bin, the number of each code or listed number; true is 1 and false 0.
 
     Raises:
-        InputError: Its values are not numbers.
+        InputError: The domain has no such column, or its values are not numbers.
     """
     attribute = attribute_of(domain, column)
     if attribute.is_listed:
@@ -80,7 +80,7 @@ def numbers(domain: Domain, column: str) -> Cells:
 
 
 def ends(attribute: Attribute) -> list[tuple[float, float]]:
-    """Return the first and the last number of each bin; of decimal numbers, its two edges."""
+    """Return the first and the last number of each bin, on the column's scale (days for dates); of decimal numbers, its two edges."""
     return [(float(low), float(high - 1 if attribute.scale.whole else high)) for low, high in pairwise(attribute.edges)]
 
 
@@ -98,10 +98,10 @@ def width(domain: Domain, column: str) -> float:
 
 
 def indicator(domain: Domain, condition: Condition) -> Cells:
-    """Return a condition as 1 and 0.
+    """Return a condition as 1 for cells that meet it and 0 for others; NaN for cells that are left out, such as the missing cell.
 
     Raises:
-        InputError: The column has no such value, or the condition cuts a cell.
+        InputError: The domain has no such column, the column has no such value or no order, or the condition cuts a cell.
     """
     attribute = attribute_of(domain, condition.column)
     compare = _COMPARE[condition.sign]
@@ -159,10 +159,10 @@ def _same(text: str, value: str) -> bool:
 
 
 def factor(domain: Domain, column: str) -> list[Cells]:
-    """Return the indicators of each value of a list but the first; a missing value is left out.
+    """Return the indicators of each value of a list but the first, in order; a missing value is left out.
 
     Raises:
-        InputError: The column has too many values.
+        InputError: The domain has no such column, or it has more than 100 values.
     """
     attribute = attribute_of(domain, column)
     if attribute.size > MOST_LEVELS:
@@ -184,6 +184,9 @@ def term(domain: Domain, stated: Term) -> list[tuple[str, tuple[Cells, ...]]]:
     Args:
         domain: The domain.
         stated: The term.
+
+    Raises:
+        InputError: A column or value is unknown, or of the wrong kind.
     """
     every: list[tuple[Cells, ...]] = [()]
     for one in stated:
@@ -198,7 +201,11 @@ def _of_term(domain: Domain, variable: Variable) -> list[Cells]:
 
 
 def single(domain: Domain, variable: Variable) -> Cells:
-    """Return a column of numbers or a condition as one variable."""
+    """Return a column of numbers or a condition as one variable.
+
+    Raises:
+        InputError: A column or value is unknown, or of the wrong kind.
+    """
     return indicator(domain, variable) if isinstance(variable, Condition) else numbers(domain, variable)
 
 

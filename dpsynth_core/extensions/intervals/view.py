@@ -67,14 +67,17 @@ def on_downloads(opened: OpenRun) -> None:
 
 
 def table_of(results: Sequence[Result]) -> pd.DataFrame:
-    """Return the results as the page shows them; an interval that there is not is empty."""
+    """Return the results as the page shows them, one row each; an interval that does not exist is empty.
+
+    The columns are result, estimate, from, to, R2 and interval (holds, doubtful, or no interval).
+    """
     rows = [(one.name, one.value, one.low, one.high, one.r2, _STANDING[one.state]) for one in results]
     table = pd.DataFrame(rows, columns=["result", "estimate", "from", "to", "R2", "interval"])
     return table.astype({"from": "Float64", "to": "Float64"})
 
 
 def zipped(sets: Sets, m: int) -> bytes:
-    """Return a ZIP of the first m sets as CSV files, with pool.R."""
+    """Return a ZIP of the first m sets as CSV files, with pool.R and what belongs beside each file (`extension.beside`)."""
     stream, domain, about = io.BytesIO(), sets.released.plan.row_domain, sets.released.about
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, one in enumerate(sets.first(m), start=1):
@@ -88,7 +91,11 @@ def zipped(sets: Sets, m: int) -> bytes:
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the noisy tables …", **KEY)
 def informed_of(opened: OpenRun) -> Informed:
-    """Return what a run's release says of its noise."""
+    """Return what a run's release says of its noise; it is cached.
+
+    Raises:
+        InputError: Nothing is known of intervals for this kind of release.
+    """
     return Informed.of(opened.release)
 
 

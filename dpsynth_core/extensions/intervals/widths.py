@@ -1,4 +1,4 @@
-"""How wide the intervals of named analyses will be, forecast before the charge from the plan and a number of people alone.
+"""Forecasts, before the charge, of how wide the intervals of named analyses will be, from the plan and a number of people alone.
 
 The noise of a result grows with sigma * sqrt(K / n): sigma is the noise of a cell of its table, K the number of cells, n the number of
 rows. If all cells were equally common and the table were answered directly, that would be the noise in ordinary standard errors. Fits and
@@ -37,7 +37,7 @@ class Width:
 
     Attributes:
         analysis: Its text.
-        width: Width divided by that of an ordinary interval of the confidential table, which has no noise.
+        width: Width divided by the width of an ordinary interval of the confidential table, which has no noise; at least 1.
     """
 
     analysis: str
@@ -45,12 +45,12 @@ class Width:
 
     @property
     def low(self) -> float:
-        """The least width that is likely."""
+        """The least width that is likely, a factor as `width`, at least 1."""
         return max(1.0, self.width / WITHIN)
 
     @property
     def high(self) -> float:
-        """The largest width that is likely."""
+        """The largest width that is likely, a factor as `width`."""
         return self.width * WITHIN
 
     def __str__(self) -> str:
@@ -60,14 +60,14 @@ class Width:
 
 
 def forecast(plan: Plan, people: float) -> tuple[Width, ...]:
-    """Return the expected width of each analysis that a plan names. No table is opened.
+    """Return the expected width of each analysis that a plan names, in order; () without any. No table is opened.
 
     Args:
         plan: The plan.
         people: The approximate number of people.
 
     Raises:
-        InputError: The plan cannot have named analyses.
+        InputError: The plan cannot have named analyses, or the number of people is not at least 1 and finite.
     """
     named.check(plan)
     if not 1 <= people < math.inf:
@@ -77,10 +77,13 @@ def forecast(plan: Plan, people: float) -> tuple[Width, ...]:
 
 
 def sentences(plan: Plan) -> list[str]:
-    """Return a sentence for each analysis that a plan names: the widths of its intervals for two numbers of people.
+    """Return a sentence for each analysis that a plan names: the widths of its intervals for 5,000 and 50,000 people; [] without any.
 
     Args:
         plan: The plan.
+
+    Raises:
+        InputError: The plan cannot have named analyses.
     """
     found = [forecast(plan, people) for people in PEOPLE] if named.texts(plan.spec.extensions) else []
     return [
@@ -91,7 +94,7 @@ def sentences(plan: Plan) -> list[str]:
 
 
 def noise(plan: Plan) -> tuple[Mapping[Clique, float], Mapping[Clique, float]]:
-    """Return the standard deviation of the noise in a cell of each table that is measured first, and of each column.
+    """Return the standard deviation, in counts, of the noise in a cell of each table that is measured first, and of each column.
 
     Args:
         plan: A plan of AIM.
@@ -116,12 +119,17 @@ def kind_and_size(
 ) -> tuple[str, float]:
     """Return the kind of an analysis and sigma * sqrt(K / n) of what it rests on; 0 where that was published and has no noise.
 
+    The kind is "single" for one column, "group" for a group or two columns, or "regression".
+
     Args:
         plan: The plan.
         text: The analysis.
-        people: The number of people.
-        tables: The noise of each table that is measured first.
-        single: The noise of each column.
+        people: The number of people n.
+        tables: The noise of a cell of each table that is measured first, a standard deviation in counts.
+        single: The noise of a cell of each column, in counts.
+
+    Raises:
+        InputError: The text is not an analysis of the plan's columns.
     """
     cells = {clique: deviation**2 * plan.domain.cells(clique) for clique, deviation in {**single, **tables}.items()}
     analysis = named.named(text, plan.domain)
