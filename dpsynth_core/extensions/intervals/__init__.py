@@ -1,11 +1,11 @@
-"""Intervals that include the noise of a release: several sets of rows are drawn from it, and analyses of the sets are combined."""
+"""Intervals that include the noise of a release, and several sets of rows that are drawn from it, for other programs."""
 
 from dpsynth_core.foundation.extension import Extension, Setting, Texts
 
 _HERE = "dpsynth_core.extensions.intervals"
 
 EXTENSION = Extension(
-    summary="Sets of rows whose spread is the noise of the release, and analyses with intervals that hold.",
+    summary="Analyses with intervals that count the noise of the release, and sets of rows whose spread is about that noise.",
     names=(
         ("samples", f"{_HERE}.interface:samples"),
         ("analyse", f"{_HERE}.interface:analyse"),
@@ -16,7 +16,7 @@ EXTENSION = Extension(
         Setting(
             name="plausible",
             metavar="M",
-            help="sets of rows to write beside, whose spread is the noise: for standard errors of analyses, 20 or so (default: none)",
+            help="sets of rows to write beside, whose spread is about the noise: for standard errors of analyses, 20 or so (default: none)",
             least=2,
             most=200,
             check=f"{_HERE}.rowfiles:check",

@@ -42,7 +42,7 @@ Codes = NDArray[np.integer]
 
 EXACT = 1.0
 """Standard deviation of a count of a published table, which has no noise: rows are whole."""
-_STEPS, _CLOSE = 1_000, 1e-8
+_STEPS, _CLOSE = 5_000, 1e-8
 """Most iterations of the least squares, and the relative precision at which they end."""
 
 

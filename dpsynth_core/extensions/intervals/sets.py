@@ -45,11 +45,13 @@ class Sets:
         fitted: The model of the release.
         refitting: The fit, which is repeated for each set.
         seed: The seed of all sets.
+        released: The release.
     """
 
     fitted: Refitted
     refitting: Refitting
     seed: int
+    released: Release
 
     @classmethod
     def of(cls, release: Release, fitted: Refitted | None = None, seed: int | None = None) -> Sets:
@@ -66,7 +68,7 @@ class Sets:
         check(release)
         fitted = refit(release) if fitted is None else fitted
         assert release.row_seed is not None, "it was checked"
-        return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed)
+        return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed, release)
 
     def number(self, k: int) -> OneSet:
         """Return set number k, which is drawn from a model that is fitted again.

@@ -127,7 +127,8 @@ def _show(found: Analysed) -> None:
 
 
 def _take_away(opened: OpenRun) -> None:
-    st.caption(f"For R, Stata and other programs: {USUAL} sets of rows, whose spread is the noise, and {PROGRAM}, which combines results.")
+    said = f"{USUAL} sets of rows, whose spread is about the noise, and {PROGRAM}, which combines results."
+    st.caption(f"For R, Stata and other programs: {said}")
     if st.button("Draw sets of rows", icon=":material/dynamic_feed:", key="draw_sets"):
         with st.spinner("Drawing sets of rows, which takes a few times as long as the run took …"):
             st.session_state[_SETS] = opened.run.id, zipped(Sets.of(opened.release), USUAL)
