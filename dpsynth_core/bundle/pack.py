@@ -69,7 +69,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
             temporary files first, because the manifest with their hashes comes before them in the
             ZIP.
         written: Paths of files that exist already (release.json and files of rows), by their names
-            in the bundle. They are read instead of written again.
+            in the bundle. They are read instead of written again. None if no file exists.
         signer: Signer of the installation that made the release; None leaves the bundle unsigned.
 
     Raises:

@@ -60,8 +60,21 @@ def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: 
     """Draw rows from the bundle's model, and yield messages for `confined`.
 
     They are {"step": ...} for each step of the fit, then {"file": form} before the bytes of the
-    file, and last {"errors": a sentence on the rows' known errors, "beside": texts of the files
-    beside it by what follows its name `file` in theirs}.
+    file of rows, and last {"errors": ..., "beside": ...}: a sentence about the rows' known errors,
+    and the texts of further files. These are by the end of their names, each of which is `file`
+    followed by this end.
+
+    Args:
+        place: The bundle.
+        public: Path of the public table, or "".
+        rows: Number of rows.
+        where: Conditions COLUMN=VALUE on the rows; everybody if empty.
+        seed: Seed of the draw.
+        form: A format of `row_formats.FORMATS`.
+        file: Name that the file of rows will have.
+
+    Raises:
+        InputError: The bundle cannot be read, or its model cannot be fitted or has no such rows.
     """
     yield from _said(partial(_sample, _read(place), _path(public), rows, where, seed, form, file))
 

@@ -61,7 +61,7 @@ class Arithmetic(Protocol):
 
 
 class Numbers:
-    """The numbers themselves."""
+    """An arithmetic of tables that hold the numbers themselves, without any change."""
 
     one = 1.0
 
@@ -103,7 +103,7 @@ class Numbers:
 
 
 class Logarithms:
-    """Numbers as their natural logarithms; 0 is minus infinity."""
+    """An arithmetic of tables that hold the natural logarithms of numbers; 0 is held as minus infinity."""
 
     one = 0.0
 

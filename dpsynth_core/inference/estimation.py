@@ -129,7 +129,7 @@ def estimate(
         measurements: The noisy marginals, in records; without any, the model is uniform.
         total: Number of rows of the model, above 0; it need not be whole.
         warm_start: An earlier model of the same domain and folding, from whose potentials the fit
-            starts.
+            starts; None to begin anew.
         stopping: The conditions that end the fit.
         folding: The cells of the domain that the model distinguishes; all cells by default.
         known: Further counts of marginals, with a variance for each cell.

@@ -135,7 +135,7 @@ def refine(
         weights: c_r > 0 by marginal.
         sizes: Number of values of each attribute.
         rng: Source of randomness.
-        zeros: By marginal, True in further cells that are never entered.
+        zeros: By marginal, True in further cells that are never entered; None without such cells.
         passes: Sweeps over all rows and attributes; most of the gain comes with the first.
     """
     if not len(codes) or not targets:

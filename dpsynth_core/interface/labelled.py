@@ -39,7 +39,7 @@ def counts(table: Any, domain: Domain, names: Sequence[str], field: str, withhel
         domain: The columns that the table may be over.
         names: The columns that the table is given for; empty if its own labels must name them.
         field: The name of the table in errors.
-        withheld: Tells which counts were withheld (`sources.published.counts`).
+        withheld: Tells which counts were withheld (`sources.published.counts`); None if no count may be.
 
     Raises:
         InputError: A label is not a value of the domain, or it is unclear to which column an axis

@@ -126,7 +126,8 @@ class Release:
         `error` is the best estimate of a certificate, missing without one; `low` and `limit` are
         bounds of the error with 95 % confidence each. Without a certificate, `limit` is the bound
         that follows from the noisy tables. Unknown values are missing. `support` says how the table is
-        known: "measured", "inferred" (a noisy table does not contain it, but bounds it) or "not bounded".
+        known: "measured" (a noisy table contains it), "inferred" (no noisy table contains it, but the
+        mechanism preferred others to it, which bounds its error) or "not bounded".
 
         Tables are sorted by `error`, the largest first, or by `limit` without a certificate.
         """
@@ -177,8 +178,8 @@ class Release:
             of: Subject of the question. For a share, cells of columns such as ``{"sex": "f", "age": (20, 39)}``; for a
                 mean or median, a column; for a difference, either; for a table, columns; for a count, the group.
             among: The group in question, as cells; everybody by default.
-            versus: The other group, for a difference.
-            by: A column: one answer for each of its values.
+            versus: The other group, for a difference; left out for other statistics.
+            by: A column, for one answer for each of its values; None for a single answer.
             weighted: Count people by their survey weight. Intervals are then known for single columns and for the
                 weighted tables of the plan; all other answers are guesses.
 
@@ -428,7 +429,8 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
 
     Args:
         path: Path of a bundle or of the folder that it was unpacked into, a bundle's bytes, or a binary stream.
-        key: The publisher's public key, which must have signed the bundle.
+        key: The publisher's public key (64 hexadecimal digits), which must have signed the bundle; None to accept any
+            signature, and a bundle without one.
         seconds, megabytes: Processor time and memory that each of the two processes of the checks may take.
 
     Returns:

@@ -106,7 +106,7 @@ def detect_notation(
         columns: The texts of each column in the first records.
         notation: The notation whose missing markers are left out.
         names: The names of the columns, for questions.
-        given: Fields that the curator stated, which are taken as they are.
+        given: Fields that the curator stated, which are taken unchanged; None without such fields.
         comma_separates: False if the fields are separated by semicolons, as is usual where numbers
             have decimal commas.
     """
@@ -128,7 +128,7 @@ def detect_marks(
     Args:
         columns: The texts of each column, trimmed and without missing markers.
         names: The names of the columns, for questions.
-        given: Marks that the curator stated, by field ("decimal", "thousands").
+        given: Marks that the curator stated, by field ("decimal", "thousands"); None without such marks.
         comma_separates: Whether a comma separates the fields.
     """
     given = given or {}

@@ -44,8 +44,8 @@ def keyed_counts(
             It is called once for each part.
         missing_markers: Texts that mean missing.
         most: The largest number of keys in a part, which bounds the memory.
-        hierarchy: The hierarchy of a column of codes in groups. The key of a code is then its
-            group.
+        hierarchy: The hierarchy of a column of codes in groups, or None. With it, the key of a code is
+            its group.
         same_text: The rule by which texts count as the same and share a key
             (`characters.SAME_TEXTS`).
     """

@@ -79,7 +79,7 @@ def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
         db: The connection, in a transaction that may write.
         job: Id of the job.
         pid: Id of the process.
-        birth: When the process began, as `processes.birth` returns it.
+        birth: Start time of the process, as `processes.birth` returns it; None for a process that has ended.
     """
     process = pid, birth, processes.place()
     if db.execute("SELECT 1 FROM workers WHERE job = ? AND pid = ? AND birth = ? AND place = ?", (job, *process)).fetchone() is None:

@@ -404,5 +404,8 @@ def open_points(db: Connection, job: str) -> int:
 
 
 def me() -> tuple[int, str | None]:
-    """Return pid and start time of this process (`processes.birth`), which identify it among workers."""
+    """Return pid and start time of this process (`processes.birth`), which identify it among workers.
+
+    The start time is a text of clock ticks since boot.
+    """
     return os.getpid(), processes.birth(os.getpid())

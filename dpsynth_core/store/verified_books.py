@@ -2,8 +2,8 @@
 
 A checkpoint is the file ledger.checkpoint beside the database: the books of all entries up to one, when all of them were last checked, and
 an HMAC-SHA512 of both with the key in fingerprint.key. It is written only after these entries were verified and committed. A checkpoint
-that is missing, damaged or of another version is ignored. A ledger of up to `EVERY` entries has no checkpoint, and every use checks all of
-it.
+that is missing, damaged or of another version is ignored. A ledger of up to `EVERY` entries has no checkpoint, and every use checks all
+entries.
 
 **What a charge verifies** (`current`), before it writes: the checkpoint's signature; that the last entry it covers is in the database as it
 was; numbers, links, hashes and rules of every entry after that one; that the ledger has the entry that the head file names; that tables,
@@ -214,7 +214,7 @@ def _look(db: Connection, *, due: bool = False) -> tuple[Books, str, bool]:
 
 
 def _whole(db: Connection) -> tuple[Books, Verification]:
-    """Return the books of all entries, and the result of checking each of them and the checkpoint against them."""
+    """Return the books of all entries, and the result of checking each entry, and the checkpoint against all entries."""
     entries, begin = chain.entries_in(db), _checkpoint()
     verified = chain.check_chain(entries)
     if begin is None:
@@ -280,5 +280,5 @@ def _write(books: Books) -> None:
 
 
 def _signature(body: bytes, key: bytes) -> bytes:
-    """Return the signature of a checkpoint. Its hash function differs from that of sealed fingerprints, so neither passes as the other."""
+    """Return the signature of a checkpoint. Sealed fingerprints use another hash function, so neither passes as the other."""
     return hmac.digest(key, body, "sha512").hex().encode()

@@ -243,7 +243,7 @@ class Attribute:
             kind: Name of the kind, one of LEARNABLE.
             most: Largest number of cells, a whole number from 4 to 10,000.
             precision: Of times, the unit that their values are written to, such as "minute".
-            hierarchy: For codes in groups, the level of the groups.
+            hierarchy: For codes in groups, the level of the groups; None for every other kind.
             beyond: Whether numbers beyond the learnt bounds get a further cell, so that it shows how
                 many there are. Otherwise they count in the nearest bin.
 

@@ -51,6 +51,7 @@ def declared(
         labels: Labels of its values, numbers or texts, without values that mean missing.
         ordered: Whether the labels have an order.
         decimals: Number of digits after the point that its format shows; a "number" with 0 is a whole number.
+            None if unknown.
         bounds: The smallest and the largest valid number, both inclusive; None if unknown.
 
     Raises:

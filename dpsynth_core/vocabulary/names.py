@@ -76,7 +76,7 @@ def no_column(name: str, have: str, there: Sequence[str], field: str = "", sheet
         have: How the problem begins, such as "the data have".
         there: The names of the columns that the table has.
         field: What asked for it; "" for the domain.
-        sheet: Another sheet of the workbook, which has the column.
+        sheet: Another sheet of the workbook, which has the column; None without such a sheet.
     """
     problem = f"{have} no column {shown(name) if field else 'of this name'}, but {listed(list(map(shown, there)), _LISTED)}"
     remedy = "choose one of these" if field else "drop it from the domain, or correct its name"

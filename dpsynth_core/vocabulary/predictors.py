@@ -159,7 +159,7 @@ class Largest:
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
-        """All that determines the decision, for a digest."""
+        """All that determines the decision, for a digest: the guessed codes."""
         return (self.codes,)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -194,7 +194,7 @@ class Within:
 
     @property
     def content(self) -> Iterable[NDArray[np.int64]]:
-        """All that determines the decision, for a digest."""
+        """All that determines the decision, for a digest: `least`, then `most`."""
         return (self.least, self.most)
 
     def right(self, scores: Whole, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
