@@ -23,7 +23,7 @@ NOTHING, ALLOWED, ABOVE = "nothing seen", "seen, and allowed by epsilon", "more 
 FALSE_ALARM = 0.001
 """Probability of a false outcome, over all attacks of a comparison: "seen" where chance alone is at work, ABOVE where epsilon is kept."""
 CONFIDENCE = 0.95
-_RATES = 65
+_RATES = 33
 """Shares of others that are tried within their confidence interval."""
 _TAIL = 1e-12
 """Probability of numbers of people that are left out of a sum, which is added to the result."""
@@ -88,10 +88,10 @@ def excess(inside: Count, outside: Count, ceiling: Ceiling, left: float) -> floa
         return 1.0
     low, high = interval(outside, 1 - left)
     rates = np.linspace(low, high, _RATES)
-    most = np.minimum(1.0, np.maximum(rates, ceiling(rates)))
     step = np.maximum(1, np.sqrt(rates * (1 - rates) * outside.people)) / outside.people
-    ends = np.minimum(1.0, rates + step)
-    slopes = (np.minimum(1.0, np.maximum(ends, ceiling(ends))) - most) / step
+    both = np.concatenate([rates, np.minimum(1.0, rates + step)])
+    most, ends = np.split(np.minimum(1.0, np.maximum(both, ceiling(both))), 2)
+    slopes = (ends - most) / step
     found = max(_probability(inside, outside, *one) for one in zip(rates.tolist(), most.tolist(), slopes.tolist(), strict=True))
     return min(1.0, found + left)
 

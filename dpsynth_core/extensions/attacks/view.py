@@ -181,7 +181,7 @@ def table(found: Sequence[Beside]) -> str:
             literal(one.attack),
             f"{one.inside.share:.1%}",
             f"{one.outside.share:.1%}",
-            f"{100 * one.low:+.1f} to {100 * one.high:+.1f}",
+            f"{100 * one.low:+.1f} to {100 * one.high:+.1f}".replace(" ", "\N{NO-BREAK SPACE}"),
             f"{one.allowed:.1%}",
             f"{one.copy.share:.1%}",
             f"**{one.outcome}**",

@@ -115,7 +115,7 @@ def test_nothing_that_was_found_leaves_the_screen(tmp_path: Path, caplog: pytest
     assert len(found) == 6
     (run,) = runs.list(LOCAL_OWNER, place)
     app.segmented_control(key="results_view").set_value("downloads").run()
-    numbers = [re.findall(r"[+-]\d+\.\d to [+-]\d+\.\d", line)[0] for line in found]
+    numbers = [re.findall(r"[+-]\d+\.\d\sto\s[+-]\d+\.\d", line)[0] for line in found]
     files = {path for path in tmp_path.rglob("*") if path.is_file()}
     assert not [path for path in files if "left-out" in str(path)]
     assert {path.suffix for path in files - before} <= {".db-wal", ".db-shm", ".db", ""}
