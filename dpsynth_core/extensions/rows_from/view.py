@@ -59,7 +59,7 @@ def on_data(project: Current) -> None:
     if "data" in project.draft:
         return
     with st.expander("Rows from protected tables", icon=":material/table_view:", key=f"{project.id}:rows_from"):
-        st.caption(_WORDS, help=_FORM)
+        st.markdown(_WORDS, help=_FORM)
         planned = planned_columns(project.draft)
         given = _form(planned is not None)
         asked = st.button("Make rows from these tables", icon=":material/table_view:", key="rows_from_make", disabled=not given.tables)
@@ -73,8 +73,7 @@ def on_data(project: Current) -> None:
         made, order, content = st.session_state.get(_MADE, ("", None, b""))
         if made == given.digest(planned):
             st.info(literal(statement(order), 4000), icon=":material/info:")
-            for sentence in notes(order):
-                st.caption(literal(sentence, 1000))
+            st.markdown("\n".join(f"- {literal(sentence, 1000)}" for sentence in notes(order)))
             look = {"icon": ":material/download:", "key": "rows_from_download", "on_click": "ignore"}
             st.download_button(f"Download {order.rows:,} rows", content, BUNDLE, "application/zip", **look)
 
