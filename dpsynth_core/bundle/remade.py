@@ -150,7 +150,7 @@ def rows_in(formats: Sequence[str], table: str, parquet: bytes, domain: Domain, 
 
 @dataclass(frozen=True)
 class Remaking(Generic[Made]):
-    """How a kind of such bundles is made again.
+    """The functions and words by which bundles of a kind are made again and checked.
 
     Attributes:
         kind: Its entry "kind" in the document.

@@ -1,6 +1,6 @@
 """Coarsening of tables of counts, for offices that may not add noise: multiples of k, small counts suppressed, a column top-coded.
 
-This is not differential privacy. Tables of the same people can be subtracted from each other, and nothing here looks at several of them.
+This is not differential privacy. Tables of the same people can be subtracted from each other, and each table is treated alone here.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def protect_table(
 ) -> pd.DataFrame:
     """Make a table of counts coarser: top-code columns, then suppress small counts, then round the others to multiples.
 
-    This is not differential privacy: whoever has several tables of the same people, or knows some of them, may work
-    out counts that were rounded or suppressed.
+    This is not differential privacy: a reader who has several tables of the same people, or knows some of these people,
+    may work out counts that were rounded or suppressed.
 
     Args:
         table: A table with a column for each variable and `count`: a pandas, Polars or Arrow table, a Series or cross

@@ -204,7 +204,7 @@ def read_order(document: Mapping[str, Any]) -> Order:
     """Return the order that the document states.
 
     Raises:
-        InputError: It is not a valid order, or nobody promises anything about its tables.
+        InputError: The order is not valid, or lacks the giver of its tables or the giver's promise.
     """
     order = Order.of(document["order"])
     order.check_promised()

@@ -54,7 +54,7 @@ def drawn(order: Order) -> Drawn:
 
 
 def _without_empty_cells(order: Order) -> Folding:
-    """Return a folding without cells of a column that every table with the column counts as empty, such as that of missing values.
+    """Return a folding without the cells of a column that every table with the column counts as empty, such as missing values.
 
     A fit alone would leave a few rows there. Of a column in no table these are the cells of missing
     and of unlisted values. Columns that a rule concerns keep all cells, because a rule may need them.

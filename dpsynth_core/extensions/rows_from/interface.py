@@ -70,7 +70,7 @@ class Fitted:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noticed about the tables, such as totals that differ, in sentences."""
+        """Sentences about the tables, such as that their totals differ."""
         return tuple(notes(self.order))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -80,7 +80,7 @@ class Fitted:
             path: Where to write it.
 
         Raises:
-            InputError: If `giver` or `promise` was not given: without them nobody vouches for the rows.
+            InputError: If `giver` or `promise` was not given: without them the rows have no promise at all.
         """
         self.order.check_promised()
         place = path_of(path, "path")
@@ -114,7 +114,7 @@ def rows_from(
         columns: What each column may contain, as for `plan`.
         deviations: Standard deviation of the noise in a cell, in people, by table; 1 for each table that is left out.
         rows: Number of rows; by default as many as people.
-        people: The number of people, if it was published; by default that of the tables.
+        people: The number of people, if it was published; by default the number that the tables count.
         seed: The same seed gives the same rows.
         giver: Who made the tables, such as the name of an office.
         promise: How the giver protected the tables, in its own words, which is passed on with the rows.

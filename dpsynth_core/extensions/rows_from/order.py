@@ -35,7 +35,7 @@ class Order:
         people: The number of people whom the tables count: as it was published, or as the tables have it.
         rows: Number of rows.
         seed: Seed of the random numbers.
-        giver: Who made the tables; "" if nobody is named.
+        giver: The name of the office or person who made the tables; "" if it is unknown.
         promise: What the giver promises about the tables, in its own words; "" if nothing.
     """
 

@@ -126,7 +126,7 @@ def of_file(path: str | Path, domain: Domain, name: str = "") -> Given:
     Args:
         path: The file, of any kind that tables have.
         domain: The domain.
-        name: The name of the file in errors; by default that of the path.
+        name: The name of the file in errors; by default the last part of the path.
 
     Raises:
         InputError: The file cannot be read, has a column or a value that the domain lacks, or leaves out a value.
@@ -145,7 +145,7 @@ def given(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list
         deviations: Standard deviation of the noise in a cell, by table; 1 for others.
 
     Raises:
-        InputError: A table does not fit the domain, or there is none.
+        InputError: A table does not fit the domain, or no table is given.
         CapacityError: Its columns have too many cells together.
     """
     if isinstance(tables, Mapping):
@@ -159,10 +159,10 @@ def given(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list
 
 
 def check(tables: Sequence[Given]) -> None:
-    """Check that there are tables, and each once.
+    """Check that tables are given, and each once.
 
     Raises:
-        InputError: There are none, too many, or two over the same columns.
+        InputError: No table is given, too many are, or two have the same columns.
     """
     cliques = [one.columns for one in tables]
     if not tables or len(tables) > MAX_TABLES:
@@ -231,7 +231,7 @@ def multiple(one: Given) -> int:
 
 
 def smallest(one: Given) -> float | None:
-    """Return the smallest count above 0; None if there is none."""
+    """Return the smallest count above 0; None if no known count is above 0."""
     positive = one.counts[np.nan_to_num(one.counts) > 0]
     return float(positive.min()) if len(positive) else None
 

@@ -41,7 +41,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Given:
-    """What a person gives: files by name, and texts."""
+    """The files, by name, and the texts that a person gives."""
 
     columns: tuple[str, bytes] | None
     tables: tuple[tuple[str, bytes], ...]
