@@ -79,6 +79,7 @@ BASE: dict[str, tuple[str, str]] = {
     "store/sealed_fingerprints.py": ("An entry does not tell a table.", "store/test_restoring.py"),
     # what they stand on
     "foundation/errors.py": ("An error shows what is public, shortened.", "foundation/test_reasons.py"),
+    "foundation/locks.py": ("One process at a time holds a file.", "foundation/test_locks.py"),
     "foundation/private_files.py": ("A file is written whole, and for its owner alone.", "store/test_crashes.py"),
 }
 """File below dpsynth_core: what it carries, and the test below tests that tries to break it."""

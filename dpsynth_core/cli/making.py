@@ -5,7 +5,6 @@ Commands import this module, and all that it needs, when a release is made.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from dpsynth_core.foundation import extension, interrupts
 from dpsynth_core.foundation.content import stored
 from dpsynth_core.foundation.documents import parse_json, read_document
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
+from dpsynth_core.foundation.locks import lock
 from dpsynth_core.foundation.private_files import lasting_directory, private_file, remove_partial
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.foundation.zones import Zoned
@@ -90,7 +90,6 @@ def release(
             took = f"for your eyes only: it took {taken.value['phases']['total']:.1f} s"
             print_message(f"{took}; {times.TIMES} there has more and is not for publication")
 
-
     def own() -> str | None:
         goes_on = None if population is None else in_process.interrupted(plan)
         return None if goes_on is None else in_process.entry_hash(goes_on, spec)
@@ -130,7 +129,7 @@ def alone_in(out: Path, formats: Sequence[str], own: Callable[[], str | None]) -
     descriptor = os.open(out, os.O_RDONLY)
     try:
         try:  # until the descriptor is closed, or this process ends
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor, wait=False)
         except BlockingIOError:
             raise InputError("--out", f"another run writes in {shown(out)}", "name another folder, or wait for its end") from None
         except OSError:  # the file system has no locks for folders

@@ -32,6 +32,8 @@ def check_room() -> None:
     Raises:
         CapacityError: There is too little memory.
     """
+    if not hasattr(mmap, "MAP_PRIVATE"):  # Windows keeps no such limits
+        return
     for size, use in ((_ADDRESSES, mmap.PROT_READ), (_DATA, mmap.PROT_READ | mmap.PROT_WRITE)):
         try:
             mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=use).close()

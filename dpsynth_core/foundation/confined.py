@@ -5,6 +5,8 @@ work starts a *starter*, a fresh Python that knows no file and no record. For ea
 *keeper*, which forks the *worker*. The worker reads its arguments, limits itself, gives up all files but its own (`sandbox`) and answers
 through a socket. The keeper kills it when the program that asked is gone or closes the work, also in the middle of a call in C, and says
 how it ended.
+
+Where the system cannot fork (Windows), each work has a fresh Python, which answers through a port of this machine (`_begin_alone`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import secrets
 import select
 import signal
 import socket
@@ -41,7 +44,12 @@ _JSON, _BYTES, _RAISED, _FAILED, _DONE = b"jbrfd"
 _HEAD, _CODE = struct.Struct(">BQ"), struct.Struct(">i")
 _LAST_WORDS = 10.0
 """Seconds for a keeper to report how its worker ended."""
+_CONNECTING = 120.0
+"""Seconds for a process that was started without forking to connect."""
 _PROGRAM = f"import sys; from {__name__} import main; main(int(sys.argv[1]))"
+_ALONE = f"import sys; from {__name__} import alone; alone(int(sys.argv[1]))"
+_SECRET = 32
+"""Bytes by which a process that connects to a port shows that it is the one that was started."""
 _ERRORS = {kind.__name__: kind for kind in (OracleError, CapacityError, InputError)}
 
 
@@ -84,17 +92,22 @@ class Work(Iterator[Any]):
         load: Sequence[str] = (),
     ) -> None:
         self._limits = limits
-        self._socket, answers = socket.socketpair()
+        asked = [[*load, function], len(arguments), None if limits is None else asdict(limits)]
         self._status, status = socket.socketpair()
+        if hasattr(os, "fork"):
+            self._socket, answers = socket.socketpair()
+            with answers, status:
+                self.send(asked)
+                try:
+                    (_STARTER if files is None else _SHUT_IN).begin(answers, status)
+                except BaseException:
+                    self.close()
+                    raise
+        else:
+            self._socket = _begin_alone(status, whole=files is None)
+            self.send(asked)
         self._socket.settimeout(patience)
         self._status.settimeout(_LAST_WORDS)
-        with answers, status:
-            self.send([[*load, function], len(arguments), None if limits is None else asdict(limits)])
-            try:
-                (_STARTER if files is None else _SHUT_IN).begin(answers, status)
-            except BaseException:
-                self.close()
-                raise
         for argument in (files, *arguments):  # some are too large to wait in a socket that nobody reads yet
             self.send(argument)
 
@@ -190,6 +203,8 @@ def prepare(*modules: str) -> None:
     Args:
         *modules: Names of the modules.
     """
+    if not hasattr(os, "fork"):
+        return
     with suppress(InputError):  # the work itself will say so
         Work(":", load=modules, files=()).close()
 
@@ -255,6 +270,58 @@ _STARTER, _SHUT_IN = _Starter(), _Starter(whole=False)
 """Starters for work that may read everything this program may, including credentials in its environment, and for work with given files."""
 
 
+def _begin_alone(status: socket.socket, whole: bool) -> socket.socket:
+    """Start a process for one work without forking, and return the socket of its answers.
+
+    Args:
+        status: The socket to which the exit code is sent; when its other end is closed, the process is killed.
+        whole: Whether its environment includes variables that may hold secrets.
+
+    Raises:
+        InputError: It cannot be started, or does not connect.
+    """
+    secret = secrets.token_bytes(_SECRET)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.settimeout(_CONNECTING)
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _ALONE, str(server.getsockname()[1])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=confinement.environment(whole),
+            )
+            for watch in (_tell_end, _end_when_closed):
+                threading.Thread(target=watch, args=(process, status), daemon=True).start()
+            assert process.stdin is not None
+            process.stdin.write(secret)
+            process.stdin.flush()  # it stays open: its end tells the process that this program is gone
+            while True:
+                answers, _ = server.accept()
+                answers.settimeout(_CONNECTING)
+                if secrets.compare_digest(_exactly(answers, _SECRET), secret):
+                    return answers
+                answers.close()  # another process of this machine found the port
+    except OSError:
+        remedy = "free memory or end other programs, then try again"
+        raise InputError("memory", "the process for this work cannot be started", remedy) from None
+
+
+def _tell_end(process: subprocess.Popen[bytes], status: socket.socket) -> None:
+    code = process.wait()
+    with suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+        status.sendall(_CODE.pack(min(code, 2**31 - 1)))  # codes of Windows may be larger
+        status.shutdown(socket.SHUT_RDWR)
+
+
+def _end_when_closed(process: subprocess.Popen[bytes], status: socket.socket) -> None:
+    with suppress(OSError):
+        status.recv(1)
+    process.kill()
+
+
 def _write(to: socket.socket, message: Any, kind: int = _JSON) -> None:
     kind, content = (_BYTES, message) if isinstance(message, bytes) else (kind, json.dumps(message).encode())
     to.sendall(_HEAD.pack(kind, len(content)))
@@ -302,16 +369,46 @@ def main(descriptor: int) -> None:
                 return
             answers, status = (socket.socket(fileno=one) for one in descriptors)
             with answers, status, suppress(OSError):
-                (*modules, name), count, limits = json.loads(_read(answers)[1])
-                module, _, function = name.partition(":")
-                try:
-                    loaded = [importlib.import_module(one) for one in (*modules, module) if one]
-                except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
-                    _say(answers, error)
-                    continue
-                if function and os.fork() == 0:
+                work = _loaded(answers)
+                if work is not None and os.fork() == 0:
                     control.close()
-                    os._exit(_keep(answers, status, partial(_work, answers, getattr(loaded[-1], function), count, limits)))
+                    os._exit(_keep(answers, status, work))
+
+
+def alone(port: int) -> None:
+    """Do one work, and end this process.
+
+    Args:
+        port: Port of this machine where the program that asked waits; the secret that it expects comes by standard input.
+    """
+    code = 0
+    with socket.create_connection(("127.0.0.1", port)) as answers:
+        answers.sendall(sys.stdin.buffer.read(_SECRET))
+        threading.Thread(target=_end_with_standard_input, daemon=True).start()
+        if (work := _loaded(answers)) is not None:
+            code = work()
+    os._exit(code)
+
+
+def _end_with_standard_input() -> None:
+    """End this process when the program that started it is gone."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def _loaded(answers: socket.socket) -> Callable[[], int] | None:
+    """Load the modules that the next message names, and return the work that it asks for.
+
+    Returns None if it asks for none, or if a module cannot be loaded, which is sent as an answer.
+    """
+    (*modules, name), count, limits = json.loads(_read(answers)[1])
+    module, _, function = name.partition(":")
+    try:
+        loaded = [importlib.import_module(one) for one in (*modules, module) if one]
+    except Exception as error:  # noqa: BLE001 (named to the parent, never shown with its text)
+        _say(answers, error)
+        return None
+    return partial(_work, answers, getattr(loaded[-1], function), count, limits) if function else None
 
 
 def _keep(answers: socket.socket, status: socket.socket, work: Callable[[], int]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import random
-import resource
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +12,13 @@ from pathlib import Path
 
 import dpsynth_core
 from dpsynth_core.foundation.threads import ONE_THREAD
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows keeps no limits of this kind
+    _LIMITS = False
+else:
+    _LIMITS = True
 
 TOO_MUCH = 75
 """Exit code of a process that gave up for lack of memory; Python ends with 1 when a program fails."""
@@ -50,7 +56,7 @@ class Limits:
         Args:
             code: Exit code of the process, as `subprocess` states it (negative for a signal).
         """
-        if code == -signal.SIGXCPU:
+        if code < 0 and _named(code) == "SIGXCPU":
             return f"takes more than {self.seconds:,} seconds of work"
         return f"takes more than {self.megabytes:,} MB of memory" if code == TOO_MUCH else ""
 
@@ -63,8 +69,13 @@ def fate(code: int) -> str:
     """
     if code >= 0:
         return f"failed with exit code {code}"
-    system = ", as the system does where memory is used up" if code == -signal.SIGKILL else ""
-    return f"was ended by signal {-code} ({signal.Signals(-code).name}){system}"
+    system = ", as the system does where memory is used up" if _named(code) == "SIGKILL" else ""
+    return f"was ended by signal {-code} ({_named(code)}){system}"
+
+
+def _named(code: int) -> str:
+    """Return the name of the signal that ended a process, by its negative exit code; systems know different ones."""
+    return next((one.name for one in signal.Signals if one == -code), "unknown")
 
 
 def environment(whole: bool = True) -> dict[str, str]:
@@ -85,11 +96,13 @@ def limit(limits: Limits) -> None:
 
     The process runs on randomly chosen ones of its processors. Memory is limited by address space,
     if the system reports the memory in use. Memory that is in use now counts, processor time that was used before does
-    not.
+    not. Windows keeps none of these limits; whoever asked stops waiting at last, and ends the process.
 
     Args:
         limits: The limits.
     """
+    if not _LIMITS:
+        return
     limit_seconds(limits.seconds)
     if hasattr(os, "sched_setaffinity"):
         there = sorted(os.sched_getaffinity(0))

@@ -17,7 +17,7 @@ from types import FrameType
 INTERRUPTED = 130
 """Exit code of a process that a signal ended."""
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))  # Windows has no SIGHUP
 
 _ENDED = b"error: interrupted\n"
 _NOTED = b"interrupted: ending after this step; a second signal ends at once\n"

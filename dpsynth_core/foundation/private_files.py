@@ -7,7 +7,6 @@ content of the files.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import secrets
@@ -15,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from dpsynth_core.foundation.locks import lock
 
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{8}\.partial")
 
@@ -82,7 +83,12 @@ def remove_partial(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Write a file's content, or a directory's list of names, to the disk, and wait until it is there."""
+    """Write a file's content, or a directory's list of names, to the disk, and wait until it is there.
+
+    Windows opens no directories; there it is left to the system.
+    """
+    if os.name == "nt" and path.is_dir():
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -114,9 +120,6 @@ def locked(path: Path) -> Iterator[None]:
 
     The file is created if needed and stays. If the process ends, its lock is released.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        lock(file.fileno())
         yield
-    finally:
-        os.close(descriptor)

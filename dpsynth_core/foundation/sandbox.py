@@ -78,6 +78,8 @@ def lacking() -> str:
     """Return a sentence about the protections that this machine lacks, or "" if it has all."""
     if version() and _known() is not None:
         return ""
+    if not hasattr(os, "fork"):
+        return "this system cannot shut the readers of files in, nor limit their memory: they are ended when they take too long"
     return "this system cannot shut the readers of files in (Landlock and seccomp of Linux): limits on memory and time are all there is"
 
 

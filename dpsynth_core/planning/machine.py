@@ -5,7 +5,6 @@ Mechanisms forecast themselves (`Mechanism.forecast`); this module adds what eve
 
 from __future__ import annotations
 
-import resource
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +13,13 @@ from dpsynth_core.foundation.errors import CapacityError
 from dpsynth_core.mechanisms.parameters import parameters
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import MAX_UNSTATED_ROWS
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows does not say what is free either
+    _LIMITS = False
+else:
+    _LIMITS = True
 
 MEGABYTE = 1e6
 BYTES_PER_CELL = 40
@@ -120,6 +126,8 @@ def free_mb() -> float | None:
     It is limited by the machine, a container's control group, and a limit on address space, against
     which reserved space counts as well.
     """
+    if not _LIMITS:
+        return None
     reserved, held, left = 0, 0, list[float]()
     with suppress(OSError, ValueError, IndexError):
         reserved, held = (int(pages) * resource.getpagesize() for pages in Path("/proc/self/statm").read_text().split()[:2])

@@ -11,7 +11,6 @@ line, the file becomes read-only: the answer may have been the error's reason, a
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -24,6 +23,7 @@ from typing import Any, BinaryIO, Self
 from zlib import crc32
 
 from dpsynth_core.foundation.errors import ChargedError, InputError, shown
+from dpsynth_core.foundation.locks import lock
 from dpsynth_core.foundation.private_files import private_directory, sync
 from dpsynth_core.planning import machine
 from dpsynth_core.planning.plan import Plan
@@ -143,7 +143,7 @@ class Spool:
         private_directory(path.parent)
         self._stream = os.fdopen(os.open(path, os.O_RDWR | flags, 0o600), "r+b")
         try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._stream.fileno(), wait=False)
         except BlockingIOError:
             self._stream.close()
             raise InputError(f"run {path.stem!r}", *_UNDER_WAY) from None
@@ -218,7 +218,7 @@ def read(path: Path) -> Kept:
     field = f"run {path.stem!r}"
     try:
         with path.open("rb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock(stream.fileno(), shared=True, wait=False)
             return _content(stream, field)[0]
     except BlockingIOError:
         raise InputError(field, *_UNDER_WAY) from None

@@ -36,7 +36,11 @@ DOMAIN = {
 def spec(**fields: Any) -> Spec:
     return Spec.from_json(
         usual(
-            {"kind": "demo"}, DOMAIN, budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1}, mechanism="aim", name="Trial",
+            {"kind": "demo"},
+            DOMAIN,
+            budget={"epsilon": 2.0, "delta": 1e-9, "certificate": 0.1},
+            mechanism="aim",
+            name="Trial",
             output={"rows": 400},
         )
         | fields

@@ -65,9 +65,7 @@ def test_its_noisy_tables_say_which_values_are_together() -> None:
     place = measurement.clique.index(measurement.groups[0].name)
     assert {line[place] for line in lines[1:]} == set(group_labels(measurement.groups[0], made().domain["age"].cell_labels(), True))
     lines = list(csv.DictReader(io.StringIO(files(packed())["marginals/groups.csv"].decode())))
-    assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == list(
-        made().domain["age"].cell_labels()
-    )
+    assert [line["value"] for line in lines if line["groups"] == measurement.groups[0].name] == list(made().domain["age"].cell_labels())
 
 
 def test_both_forms_of_its_noisy_tables_have_the_same_lines() -> None:
