@@ -96,7 +96,7 @@ def limit(limits: Limits) -> None:
 
     The process runs on randomly chosen ones of its processors. Memory is limited by address space,
     if the system reports the memory in use. Memory that is in use now counts, processor time that was used before does
-    not. Windows keeps none of these limits; whoever asked stops waiting at last, and ends the process.
+    not. Windows keeps none of these limits: the process that waits for this one must end it.
 
     Args:
         limits: The limits.

@@ -7,7 +7,7 @@ entries.
 
 **What a charge verifies** (`current`), before it writes: the checkpoint's signature; that the last entry it covers is in the database as it
 was; numbers, links, hashes and rules of every entry after that one; that the ledger has the entry that the head file names; that tables,
-indices and triggers are those that this program makes. So no sum, cap, unit or open reservation comes from anything that is not verified:
+indices and triggers are as this program makes them. So no sum, cap, unit or open reservation comes from anything that is not verified:
 what is altered, lost or added around the program among earlier entries gives no budget back.
 
 **What only a full check finds** (`verify`): an earlier entry that was altered or removed and its index, and damaged pages of the database.
