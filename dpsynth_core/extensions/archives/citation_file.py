@@ -13,7 +13,7 @@ CITATION = "CITATION.cff"
 
 
 def cff(release: Release) -> bytes:
-    """Return CITATION.cff of a release that states creators, which the format requires.
+    """Return CITATION.cff, as UTF-8, of a release that states creators, which the format requires.
 
     Its texts are quoted as in JSON. YAML reads these alike except for characters above U+FFFF,
     which are written in YAML's own form.

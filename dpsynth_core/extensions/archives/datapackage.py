@@ -35,7 +35,7 @@ _TYPES = {
 
 
 def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
-    """Return the data package as JSON.
+    """Return the data package as JSON, in UTF-8.
 
     Args:
         release: The release.

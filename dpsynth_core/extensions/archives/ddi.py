@@ -42,7 +42,7 @@ def is_plain(content: bytes) -> bool:
 
 
 def codebook_xml(release: Release) -> bytes:
-    """Return the codebook of the rows as DDI Codebook 2.5."""
+    """Return the codebook of the rows, or of the tables of a release without rows, as DDI Codebook 2.5 in UTF-8."""
     root = Element("codeBook", {"xmlns": "ddi:codebook:2_5", "version": "2.5"})
     _study(SubElement(root, "stdyDscr"), release)
     tables = [(FIRST, release.plan.row_domain, release.rows)]

@@ -121,13 +121,29 @@ class Cluster:
 
 
 def check(section: Mapping[str, Any]) -> None:
-    """Raise InputError if the cluster that a data section names cannot be reached."""
+    """Check that the cluster that a data section names can be reached, and return nothing.
+
+    Processes on this machine are started and ended for it if no scheduler is named.
+
+    Raises:
+        InputError: The cluster cannot be reached, no worker answers, or a worker runs another program.
+    """
     with _named(section).connected():
         pass
 
 
 def source(domain: Domain, records: Records, section: Mapping[str, Any]) -> DaskSource:
-    """Return the counting source of records by the cluster that a data section names."""
+    """Return the counting source of records by the cluster that a data section names; it connects when it counts.
+
+    Args:
+        domain: The domain.
+        records: The table with the rule for which records are counted.
+        section: The section `data`, with "scheduler" (an address, or None) and "workers" (a number, or None).
+
+    Raises:
+        ValueError: The table is not in files.
+        InputError: The table lacks a column of the domain or the person column.
+    """
     return DaskSource(domain, records, _named(section))
 
 

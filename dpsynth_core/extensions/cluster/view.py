@@ -20,7 +20,11 @@ def settings() -> None:
 
 
 def address(text: str) -> str | None:
-    """Return the typed address of a Dask scheduler; None for an empty text. Raises InputError for other texts."""
+    """Return the typed address of a Dask scheduler, without spaces around it; None for an empty text.
+
+    Raises:
+        InputError: The text is not such an address.
+    """
     if not text.strip():
         return None
     if not re.fullmatch(r"(tcp|tls|ws|wss)://[^@\s]+", text.strip()):

@@ -52,7 +52,7 @@ class Quantile(MeasuredCriterion):
 
     Attributes:
         column: The column.
-        p: Share of the group below the quantile.
+        p: Share of the group below the quantile, a fraction between 0 and 1.
         tolerance: Allowed distance, in the column's unit.
         among: The group; people without a value are left out.
         each: Records per person.
@@ -84,11 +84,22 @@ class Quantile(MeasuredCriterion):
     @property
     @override
     def unit_of_error(self) -> str:
+        """The words that follow an error, which is a number of people (or households): "people too many on one side"."""
         return f"{self.who} too many on one side"
 
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states; without "p" it is about the median.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Name of the object, with which the fields of errors begin.
+
+        Raises:
+            InputError: An entry is missing or invalid, or the tolerance is below the narrowest bin.
+        """
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
         if (recoded := workload.domain[column].other_as) is not None:
@@ -105,19 +116,32 @@ class Quantile(MeasuredCriterion):
 
     @override
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
+        """Return the criterion for two linked tables, whose errors count households."""
         return replace(self, each=link.records_each)
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the quantile and its group in words, such as "the median of age"; names and values are unescaped."""
         what = "median" if self.p == _MEDIAN else f"{100 * self.p:.4g}% quantile"
         return f"the {what} of {self.column}{self.among.among(domain)}"
 
     @override
     def answers(self, workload: Workload) -> int:
+        """Return the number of kernel answers that `measure` takes: 2."""
         return 2
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure how many people too many are on one side of the quantile's bounds, with the kernel's whole remaining budget.
+
+        Args:
+            kernel: The kernel, which is charged.
+            published: The published tables and the number of records.
+
+        Returns:
+            The number with its bounds of 95 % confidence each, 0 or less if the criterion is met; `UNKNOWN` if the release does
+            not determine the quantile.
+        """
         domain, clique = kernel.domain, self.clique(kernel.domain)
         values = middles(domain[self.column])
         members = self.among.on(domain, clique) & expand(~np.isnan(values), (self.column,), clique)
@@ -139,19 +163,23 @@ class Quantile(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
+        """Return by how much the upper bound is expected to exceed the measured error, in people; infinite if it could tell nothing."""
         margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 
     @override
     def amount(self, error: float) -> str:
+        """Return an error, a number of people, in words."""
         return f"{error:,.0f} {self.unit_of_error}"
 
     @override
     def requirement(self) -> str:
+        """Return the requirement in words, with the tolerance in the column's unit."""
         return f"within {self.tolerance:g} in units of “{self.column}”, from edge to edge of its bins"
 
     @override
     def finding(self, interval: Interval) -> str:
+        """Return a sentence with the measured error and its bound of 95 % confidence, in people."""
         if interval.at_most <= 0:
             spare, least = f"{-interval.error:,.0f} {self.who} to spare", f"at least {-interval.at_most:,.0f}"
             return f"Measured: it lies between those edges, with {spare}, {least} with 95% confidence."
@@ -162,10 +190,12 @@ class Quantile(MeasuredCriterion):
 
     @override
     def uncertainty(self, margin: float) -> str:
+        """Return an expected uncertainty, a number of people, in words."""
         return f"{margin:,.0f} people" if math.isfinite(margin) else "as many people as can be on one side"
 
     @override
     def rule(self, margin: float) -> str:
+        """Return a sentence: which measured errors are met, not met or undecided."""
         share = f"{100 * self.p:.4g}%"
         return (
             f"Met where fewer than {share} are below the lower edge and more than {share} below the upper one, each by that many people; "
@@ -174,6 +204,7 @@ class Quantile(MeasuredCriterion):
 
     @override
     def clique(self, domain: Domain) -> Clique:
+        """Return the marginal that decides the criterion: the column and the columns of its group."""
         return domain.clique({self.column, *self.among.columns})
 
 
@@ -185,8 +216,8 @@ def bracket(attribute: Attribute, shares: NDArray[np.float64], p: float, toleran
 
     Args:
         attribute: The column.
-        shares: Share of people in each of its cells; only bins count.
-        p: Share of people below the quantile.
+        shares: Share of people in each of its cells, of any sum; only bins count.
+        p: Share of people below the quantile, between 0 and 1.
         tolerance: The tolerance, in the column's unit.
 
     Returns:

@@ -91,6 +91,16 @@ class Coefficient(MeasuredCriterion):
     @classmethod
     @override
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
+        """Return the criterion that JSON states.
+
+        Args:
+            entries: The JSON object.
+            workload: The workload, with the domain.
+            field: Name of the object, with which the fields of errors begin.
+
+        Raises:
+            InputError: An entry is missing or invalid, a column is named twice, or a regressor has one bin.
+        """
         limit = positive(entries, "tolerance", field) if _TOLERANCE in cls.form else 0.0
         importance, name = cls.common(entries, field)
         outcome, on = (number_column(entries.get(one), workload.domain, f"{field}.{one}") for one in ("outcome", "on"))
@@ -103,20 +113,33 @@ class Coefficient(MeasuredCriterion):
     @property
     @override
     def unit_of_error(self) -> str:
+        """The words that follow an error: in units of the outcome for each unit of the regressor."""
         return f"in units of “{self.outcome}” for each of “{self.on}”"
 
     @override
     def sentence(self, domain: Domain) -> str:
+        """Return the coefficient and its group in words, as a noun phrase; names and values are unescaped."""
         others = "".join(f" and {name}" for name in self.beside)
         return f"the coefficient of {self.on} in a linear regression of {self.outcome} on it{others}{self.among.among(domain)}"
 
     @override
     def answers(self, workload: Workload) -> int:
+        """Return the number of kernel answers that `measure` takes: (k + 1)(k + 4) / 2 with k regressors."""
         lines = 2 + len(self.beside)
         return lines * (lines + 1) // 2 + lines
 
     @override
     def measure(self, kernel: SealedKernel, published: Published) -> Interval:
+        """Measure the error of the release's coefficient with the kernel's whole remaining budget.
+
+        Args:
+            kernel: The kernel, which is charged.
+            published: The published tables and the number of records.
+
+        Returns:
+            The error with its bounds of 95 % confidence each, in units of y for each unit of x; `UNKNOWN` if the release does
+            not determine the coefficient, or noise may hide the spread of a column.
+        """
         domain, clique = kernel.domain, self.clique(kernel.domain)
         columns = (*self.beside, self.on, self.outcome)
         numbers = [np.broadcast_to(expand(middles(domain[name]), (name,), clique), domain.sizes(clique)) for name in columns]
@@ -133,12 +156,12 @@ class Coefficient(MeasuredCriterion):
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         """Return the expected half width of the coefficient's bounds, for a release without error.
 
-        People are assumed to be spread evenly over all bins. The result is infinite if noise may
+        It is in units of y for each unit of x. People are assumed to be spread evenly over all bins. The result is infinite if noise may
         hide the spread of a column (below some tens of thousands of people at epsilon 1).
 
         Args:
             unit: The unit of privacy.
-            rho: Budget that measures the criterion.
+            rho: Budget that measures the criterion, in rho.
             workload: The workload.
             people: Expected number of people.
         """
@@ -165,6 +188,7 @@ class Coefficient(MeasuredCriterion):
 
     @override
     def clique(self, domain: Domain) -> Clique:
+        """Return the marginal that decides the criterion: outcome, regressors and the columns of the group."""
         return domain.clique({self.outcome, self.on, *self.beside, *self.among.columns})
 
 
@@ -195,19 +219,23 @@ class CoefficientSign(Coefficient):
 
     @override
     def requirement(self) -> str:
+        """Return the requirement in words: the sign that the coefficient has in the rows."""
         return "of the sign that it has in the rows"
 
     @override
     def finding(self, interval: Interval) -> str:
+        """Return a sentence with the interval of the coefficient in the direction of the rows, with 95 % confidence."""
         least, most = f"{-interval.at_most:.3g}", f"{-interval.at_least:.3g}"
         return f"Measured, counted in the direction of the rows: from {least} to {most} {self.unit_of_error}, with 95% confidence."
 
     @override
     def rule(self, margin: float) -> str:
+        """Return a sentence: which coefficients are met, not met or undecided."""
         return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."
 
     @override
     def hopeless(self, margin: float) -> bool:
+        """Return False: the size of the real coefficient decides, which is not known before the run."""
         return False
 
     def _interval(self, slope: float, one_side: Range, either_side: Range) -> Interval:  # noqa: ARG002
@@ -269,9 +297,9 @@ class Measured:
 
     Attributes:
         value: The noisy value.
-        sigma: Standard deviation of the noise.
+        sigma: Standard deviation of the noise, in the unit of the value.
         scale: Largest contribution of a person.
-        failure: Share of the failure probability that its bounds may use.
+        failure: Share of the failure probability that its bounds may use, from 0 to 1.
     """
 
     value: float
@@ -282,7 +310,7 @@ class Measured:
     def reach(self, people: float, sides: int) -> float:
         """Return the largest distance of the measured sum from the true one, with the confidence that `failure` allows.
 
-        It includes noise, and the rounding of people's contributions.
+        It is in the unit of the value, and includes noise and the rounding of people's contributions.
 
         Args:
             people: Upper bound of the number of people who contribute.

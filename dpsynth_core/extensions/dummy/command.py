@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Declare the command `dummy`."""
+    """Declare the command `dummy` and its options."""
     parser = add_command(commands, "dummy", _dummy, "make dummy rows from a codebook alone: no table is opened, nothing is charged")
     described = "a domain (.json), a codebook (.csv or DDI .xml), or the plan of a release (spec.json), which says all but rows and seed"
     parser.add_argument("columns", metavar="FILE", type=Path, help=described)

@@ -49,11 +49,13 @@ class DummyAbout(About):
     @property
     @override
     def label(self) -> str:
+        """The title of files: that the rows are dummy rows, with the first 12 digits of the order's SHA-256."""
         return f"DUMMY ROWS, order {self.seal[:12]}"
 
     @property
     @override
     def lines(self) -> tuple[str, ...]:
+        """The lines of text that stand in files: what the rows are, and the order's SHA-256."""
         return (
             "DUMMY ROWS, invented from a codebook alone: nobody in them is a real person.",
             "No table of records was opened, and no privacy budget was charged.",
@@ -66,6 +68,7 @@ class DummyAbout(About):
     @property
     @override
     def facts(self) -> dict[str, Any]:
+        """Facts about the rows as JSON values: synthetic, dummy, order_sha256, records_opened (0) and budget_charged (0)."""
         return {"synthetic": True, "dummy": True, "order_sha256": self.seal, "records_opened": 0, "budget_charged": 0}
 
 
@@ -75,12 +78,17 @@ def digest(order: Order) -> str:
 
 
 def statement(order: Order) -> str:
-    """Return what holds of the rows of an order, in sentences."""
+    """Return the statement about the rows of an order, in sentences, to be passed on with them."""
     return STATEMENT + (_PUBLISHED if order.domain.published else "")
 
 
 def to_json(order: Order, made: Drawn) -> dict[str, Any]:
-    """Return the content of dummy.json: all that the rows follow from, and no answer about any record."""
+    """Return the content of dummy.json: all that the rows follow from, and no answer about any record.
+
+    Args:
+        order: The order.
+        made: The rows of the order.
+    """
     return {
         "format": FORMAT,
         "kind": KIND,
@@ -96,7 +104,12 @@ def to_json(order: Order, made: Drawn) -> dict[str, Any]:
 
 
 def writers(order: Order, made: Drawn) -> dict[str, Writer]:
-    """Return by name a function that writes each file of the bundle, without the manifest."""
+    """Return a function that writes each file of the bundle, by name, without the manifest.
+
+    Args:
+        order: The order.
+        made: The rows of the order.
+    """
     about = DummyAbout.of_order(order)
     files = table_writers(TABLE, made.rows, order.row_domain, about)
     if made.members is not None:
@@ -169,7 +182,12 @@ def _plain(text: str) -> str:
 def stated_order(document: Mapping[str, Any]) -> Order:
     """Return the order that dummy.json states.
 
+    Args:
+        document: The parsed document.
+
     Raises:
         InputError: It is not a valid order.
+        CapacityError: The domain is too large.
+        KeyError: The document states no order.
     """
     return Order.of(document["order"])

@@ -33,7 +33,7 @@ class Drawn:
     Attributes:
         rows: The rows of the table, or of the first of two linked tables.
         members: The rows of the second of two linked tables, or None.
-        off: For each published table, the largest difference of a cell from its share, as a number of rows.
+        off: For each published table, the largest difference of a cell from its share, as a number of rows; () without any.
     """
 
     rows: Rows
@@ -56,7 +56,10 @@ def drawn(order: Order) -> Drawn:
 
 
 def shares(attribute: Attribute) -> NDArray[np.float64]:
-    """Return the share of each cell of a column: `RARE` for missing and for unlisted values, and equal shares for all values."""
+    """Return the share of each cell of a column, shape (cells,): 0.02 for missing and for unlisted values, equal shares for all values.
+
+    For a column without values, the cells have equal shares.
+    """
     extra = attribute.size - attribute.values
     if not attribute.values:
         return np.full(extra, 1 / extra)

@@ -58,7 +58,10 @@ class Dummy:
         """Write the bundle as a ZIP, which `verify` checks, and return its path.
 
         Args:
-            path: Where to write it.
+            path: Where to write it; a file there is replaced.
+
+        Raises:
+            InputError: If the path cannot be used.
         """
         place = path_of(path, "path")
         with private_file(place) as stream:
@@ -93,16 +96,17 @@ def dummy(
     Args:
         columns: What each column may contain, as for `plan`; or a plan, of which the other options but rows and seed
             are taken.
-        rows: Number of rows; of two linked tables, of the first one.
+        rows: Number of rows, from 1 to 1,000,000; of two linked tables, of the first one.
         seed: The same seed gives the same rows.
         published: Tables that were published about the people, whose shares the rows take over, as for `plan`.
         members: The columns of the second of two linked tables.
         person: The column of both linked tables that says whose a row is.
-        rows_per_person: Largest number of rows of the second table that belong to one row of the first.
+        rows_per_person: Largest number of rows of the second table that belong to one row of the first, from 1 to 10.
         rules: Statements that hold in every household.
 
     Raises:
         InputError: If a column is not described, its values are to be learnt, or they were read from the private table.
+        InputError: If the options do not go together, or no household keeps all rules.
 
     Examples:
         >>> import dpsynth_core as dps

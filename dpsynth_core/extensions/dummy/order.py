@@ -48,7 +48,7 @@ class Order:
         """Return the order that JSON states.
 
         Args:
-            stated: "domain" (a domain's JSON), "rows" and "seed"; and perhaps "members" (the second
+            stated: "domain" (a domain's JSON), "rows" (1 to 1,000,000) and "seed"; and perhaps "members" (the second
                 table: "domain", "key", "most" and "rules") and "published_tables" (each with
                 "columns", "cells" and "source").
 
@@ -92,11 +92,12 @@ class Order:
 
         Args:
             spec: The spec.
-            rows: Number of rows.
-            seed: The seed.
+            rows: Number of rows, from 1 to 1,000,000.
+            seed: The seed, 0 or more.
 
         Raises:
             InputError: As for `of`, or the plan has a column of survey weights.
+            CapacityError: The domain is too large.
         """
         if spec.weight is not None:
             remedy = "take the weight out of the plan, or give its domain alone"
@@ -117,12 +118,12 @@ class Order:
 
     @cached_property
     def row_domain(self) -> Domain:
-        """The columns of the rows of the first table, with the key of two linked tables."""
+        """The columns of the rows of the first table; of two linked tables, with the key."""
         return self.domain if self.link is None else replace(self.link.households, filled=(self._key,))
 
     @cached_property
     def member_domain(self) -> Domain:
-        """The columns of the rows of the second of two linked tables, with the key."""
+        """The columns of the rows of the second of two linked tables, with the key; not for a single table."""
         assert self.link is not None
         return replace(self.link.members, filled=(self._key,))
 
@@ -132,7 +133,7 @@ class Order:
 
     @property
     def origin(self) -> str:
-        """The origin of the domain as a clause."""
+        """The origin of the domain as a clause: where its columns and their values came from."""
         return domain_origin.clause_of(self.domain.origin)
 
 

@@ -40,7 +40,11 @@ def on_domain(project: Current) -> None:
 
 
 def order_of(draft: Mapping[str, Any], rows: int) -> Order:
-    """Return the order for dummy rows of a draft's columns.
+    """Return the order for dummy rows of a draft's columns, with the usual seed.
+
+    Args:
+        draft: The draft of the open project.
+        rows: Number of rows; of two linked tables, of the first one.
 
     Raises:
         InputError: The domain is not complete, or `Order.of` refuses it.

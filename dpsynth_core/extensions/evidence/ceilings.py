@@ -16,7 +16,7 @@ BASE_RATES = (0.001, 0.01, 0.1, 0.5)
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The limit of an attack on a person.
+    """The limit of an attack on a person. Both numbers are probabilities from 0 to 1.
 
     Attributes:
         without: Base rate: the probability that the attack works on a person who does not take part, or its mean over people.
@@ -28,7 +28,7 @@ class Ceiling:
 
 
 def ceilings(accountant: Accountant, rho: float, slack: float = 0.0, rates: Sequence[float] = BASE_RATES) -> tuple[Ceiling, ...]:
-    """Return the ceiling of each base rate under a budget.
+    """Return the ceiling of each base rate under a budget, in the order of the rates.
 
     An attack that works or fails on a person is a test of whether the person takes part, so the trade-off curve of membership tests bounds
     it: the base rate is the test's false-positive rate, the ceiling the largest true-positive rate (`privacy.meaning.power`). This also
@@ -37,7 +37,7 @@ def ceilings(accountant: Accountant, rho: float, slack: float = 0.0, rates: Sequ
 
     Args:
         accountant: The accountant of the budget.
-        rho: The budget.
+        rho: The budget, in rho.
         slack: The delta of steps whose guarantee fails with that probability.
         rates: Base rates from 0 to 1.
 

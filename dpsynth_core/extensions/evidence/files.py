@@ -18,7 +18,7 @@ EVIDENCE, FORMAT = "evidence.json", 1
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
-    """Return evidence.json by its name, or nothing where it would be empty. All its numbers follow from released values.
+    """Return evidence.json by its name; {} where it would be empty. All its numbers follow from released values.
 
     Args:
         release: The release.
@@ -32,8 +32,9 @@ def document(release: Release) -> dict[str, Any]:
     """Return the content of evidence.json but for its format.
 
     "ceilings" lists, by base rate, how often an attack can work on people who take part. "accuracy" has by number of columns the mean of
-    1 - TVD with its interval and the confidence of that; "sample" the share of the people whose random sample would err as much. A release
-    that is not private has no ceilings, one without measured errors of rows has neither accuracy nor sample.
+    1 - TVD (total variation distance, a share of people) with its interval and the confidence of that; "sample" the share of the people
+    whose random sample would err as much. A release that is not private has no ceilings, one without measured errors of rows has neither
+    accuracy nor sample.
     """
     found: dict[str, Any] = {}
     if limits := ceilings_of(release):

@@ -45,7 +45,7 @@ class Cells:
 
 
 def error_of_sample(cells: Cells, size: int) -> float:
-    """Return the expected mean error of a random sample of `size` people, drawn without replacement.
+    """Return the expected mean error of a random sample of `size` people, drawn without replacement: a share of people in a wrong cell.
 
     A cell of n of N people holds X of K drawn ones, X hypergeometric, and E|X - K n / N| = 2 s (N - n - K + s) P(X = s) / N with s the
     least whole number above K n / N (Ramasubban 1958, "The mean difference and the mean deviation of some discontinuous distributions").
@@ -64,7 +64,7 @@ def error_of_sample(cells: Cells, size: int) -> float:
 
 
 def error_of_second_sample(cells: Cells) -> float:
-    """Return the expected mean error between two independent samples of as many people from the same population.
+    """Return the expected mean error between two independent samples of as many people from the same population, a share of people.
 
     With shares p of the population, both counts of a cell are binomial. Their difference is taken for the difference of two Poisson numbers
     of variance N p (1 - p), whose mean size is 2 m e^(-2m) (I0(2m) + I1(2m)), with m the variance and I the modified Bessel functions. That

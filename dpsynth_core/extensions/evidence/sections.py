@@ -36,7 +36,7 @@ _NAMES = {
 
 
 def ceilings_section(release: Release) -> Iterator[Section]:
-    """Yield the section on the limits of attacks; nothing for a release with predictable noise, which limits nothing."""
+    """Yield the section on the limits of attacks; nothing for a release with predictable noise, which limits no attack."""
     if limits := ceilings_of(release):
         linked = release.plan.link is not None
         yield Section("ceilings", CEILINGS_TITLE, CEILINGS_READING, [*ceiling_lines(limits, release.spec.unit, linked), ADDED_UP])

@@ -1,7 +1,7 @@
 """Yardsticks: the closeness of the rows in measures that outsiders know, computed from the certificate and the rows of a release.
 
-**Scores.** TVD is the total variation distance of a table of the rows from the private table, that is the share of people in a wrong cell.
-These are all means of 1 - TVD over tables of as many columns: TVComplement and ContingencySimilarity of SDMetrics, k-marginal of SDNist
+**Scores.** TVD is the total variation distance of a table of the rows from the private table, which is the share of people in a wrong cell.
+The scores are means of 1 - TVD over tables of as many columns: TVComplement and ContingencySimilarity of SDMetrics, k-marginal of SDNist
 (times 1,000), and the accuracy of MOSTLY AI. Those programs compute it from the records. Here the kernel has measured it for the
 certificate, on the cells of the release, and it has an interval.
 
@@ -9,7 +9,7 @@ certificate, on the cells of the release, and it has an interval.
 expected to err as much. The counts of the private tables are secret, so the rows' counts stand for them, and the expected error is
 multiplied by a `level` for the difference.
 
-**How sure.** The interval of a score is proved: it allows for the certificate's noise and that of the number of people. The interval of the
+**How sure.** The interval of a score is proved: it allows for the noise of the certificate and of the number of people. The interval of the
 sample allows for the same noise to first order and for the range of the level. That range was observed, so `benchmarks/yardsticks.py`
 measures how often the interval holds.
 """
@@ -38,8 +38,8 @@ class Range:
     """An estimate with its interval.
 
     Attributes:
-        estimate: The estimate, a share.
-        low: Lower end of the interval, a share.
+        estimate: The estimate, a share from 0 to 1 or a factor (`level`).
+        low: Lower end of the interval, in the same unit.
         high: Upper end.
     """
 
@@ -126,7 +126,7 @@ def from_certificate(certificate: Certificate, shares: Sequence[Array]) -> Yards
 
 
 def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Range:
-    """Return the mean error of some of a certificate's tables, with a two-sided interval of 95 % confidence.
+    """Return the mean error of some of a certificate's tables, a share of people in a wrong cell, with a two-sided 95 % interval.
 
     With T the stated number of people, N the true one and m the mean measured distance in people, |m / 2 - N t| is at most the mean of the
     tables' noise plus |T - N| / 2 (`statistics.totals`). The noise of k tables is independent, of standard deviation sigma / (2 sqrt k).
@@ -134,7 +134,7 @@ def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Rang
 
     Args:
         certificate: The certificate.
-        marginals: Some of its marginals, chosen without regard to their errors.
+        marginals: Some of its marginals, at least one, chosen without regard to their errors.
     """
     total = certificate.total
     fails, fewest = floor_of(total, CONFIDENCE)
@@ -146,14 +146,14 @@ def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Rang
 
 
 def level(error: Range) -> Range:
-    """Return the level of a release: the error of a sample from the private tables, divided by that of one from the rows' tables.
+    """Return the level of a release: the error of a sample from the private tables, divided by the error of a sample from the rows' tables.
 
-    The level is mostly below 1, because the rows of a noisy model are spread over more cells. It is above 1 where noise hides small cells.
-    Its distance from 1 grows with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels of several
-    mechanisms and tables.
+    The level is a factor, mostly below 1, because the rows of a noisy model are spread over more cells. It is above 1 where noise hides
+    small cells. Its distance from 1 grows with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels
+    of several mechanisms and tables.
 
     Args:
-        error: The mean error of the rows with its interval.
+        error: The mean error of the rows with its interval, in shares of people.
     """
     low, high = max(LEVEL_LEAST, 1 + LEVEL_LOW * error.high), 1 + LEVEL_HIGH * error.high
     return Range(max(1 + LEVEL_USUAL * error.estimate, low), low, high)

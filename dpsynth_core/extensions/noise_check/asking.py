@@ -17,7 +17,10 @@ FIELD = "extensions.noise"
 
 
 def check(plan: Plan) -> None:
-    """Check that a plan can have its noise compared.
+    """Check that a plan can have its noise compared, and return nothing.
+
+    Args:
+        plan: The plan.
 
     Raises:
         InputError: Another step needs a delta of its own, or epsilon is too large.
@@ -32,7 +35,9 @@ def check(plan: Plan) -> None:
 
 
 def ask(plan: Plan, kernel: SealedKernel, answers: Sequence[RecordedAnswer]) -> None:
-    """Ask whether the noise of the mechanism's tables is as charged. The recorder of the run keeps the answer.
+    """Ask the kernel whether the noise of the mechanism's tables is as charged; the recorder of the run keeps the answer.
+
+    It costs 1e-12 of delta. Nothing is returned.
 
     Args:
         plan: The plan.
@@ -43,7 +48,10 @@ def ask(plan: Plan, kernel: SealedKernel, answers: Sequence[RecordedAnswer]) -> 
 
 
 def compared(answers: Sequence[RecordedAnswer]) -> list[Measurement]:
-    """Return the noisy tables that can be compared: those of all records, over values of columns and not over groups of values."""
+    """Return the noisy tables that can be compared: tables of all records, over values of columns, and not over groups of values.
+
+    They are in the order of the answers; [] without any.
+    """
     found = [answer for answer in answers if answer.operation == "measure_marginals" and not any(map(_of_some, answer.arguments))]
     return [one for answer in found for one in answer.value if one.clique and not one.groups]
 

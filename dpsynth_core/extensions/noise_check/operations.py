@@ -57,7 +57,7 @@ def limit(sealed: float, delta: float) -> float:
         delta: Probability with which the guarantee may fail.
 
     Raises:
-        ValueError: The limit is above `MOST`.
+        ValueError: The limit is above 56, because rho is too large.
     """
     found = (math.sqrt(sealed) + math.sqrt(math.log(4 / delta))) ** 2
     if found > MOST:
@@ -68,6 +68,8 @@ def limit(sealed: float, delta: float) -> float:
 @operation(Compared, lambda _, sealed, delta, *_about: Compared(sealed, delta), digests=lambda *_: ("measured",))
 def noise_as_charged(asked: Asked, measured: list[Measurement], sealed: float, delta: float) -> Callable[[View], bool | None]:
     """Say whether the noise of tables that this kernel measured has the charged size. It costs `delta` and no rho (Proposition 29).
+
+    Callers pass a kernel in place of `asked`, and get the answer itself, which may be released.
 
     Args:
         asked: The public facts of the call.
@@ -99,8 +101,8 @@ def log_ratios(noise: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """Return, for each of `SCALES`, the logarithm of the likelihood ratio of noise at this scale and at sigma, shape (scales,).
 
     Args:
-        noise: Rounded normal noise, of any shape.
-        sigma: Charged standard deviation before rounding.
+        noise: Rounded normal noise, in counts, of any shape.
+        sigma: Charged standard deviation before rounding, in counts.
     """
     sizes, often = np.unique(np.abs(noise), return_counts=True)
     charged = _log_probability(sizes, sigma)

@@ -18,11 +18,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Ratio:
-    """How large the noise is, as a multiple of what was charged.
+    """The size of the noise as a multiple of what was charged, for the curator alone.
 
     Attributes:
         estimate: The ratio of standard deviations.
-        low: Lower end of the range in which the ratio is usual, with probability `CONFIDENCE`.
+        low: Lower end of the range in which the ratio is usual, with probability 0.95.
         high: Upper end.
         cells: Number of noisy counts.
     """
@@ -34,7 +34,7 @@ class Ratio:
 
     @property
     def usual(self) -> bool:
-        """Whether the ratio is within the usual range."""
+        """True if the ratio is within the usual range, both ends included."""
         return self.low <= self.estimate <= self.high
 
 

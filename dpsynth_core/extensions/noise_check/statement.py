@@ -1,4 +1,4 @@
-"""What a release says about the size of its noise: noise.json for programs, and a section of report and data card."""
+"""The statement of a release about the size of its noise: noise.json for programs, and a section of report and data card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _DOUBT = 3.0
 
 
 def as_charged(release: Release) -> bool | None:
-    """Return the released answer; None where the noise was not compared, or not with the limit that the plan's budget asks for."""
+    """Return the released answer: True if the noise has the charged size, False if not.
+
+    None is returned where the noise was not compared, or not with the limit that the plan's budget asks for.
+    """
     asked = tuple(Compared(*answer.arguments[:2]) for answer in release.transcript if answer.operation == noise_as_charged.name)
     found = [answer.value for answer in release.transcript if answer.operation == noise_as_charged.name]
     as_planned = len(asked) == 1 and asked[0].pays(Compared(release.rho, DELTA))
@@ -36,7 +39,7 @@ def as_charged(release: Release) -> bool | None:
 
 
 def shows(cells: int, most: float) -> float | None:
-    """Return the largest of `SCALES` below 1 that this number of cells would show; None if there is none.
+    """Return the largest of `SCALES` below 1 that this number of cells would show; None if the cells are too few for any.
 
     With S the sum of squares of n standard normal numbers, noise of s times the size has the log likelihood ratio
     -n ln s - (1 - s^2) S / 2, of mean n (-ln s - (1 - s^2) / 2) and standard deviation (1 - s^2) sqrt(n / 2) (with s^2 S for the squares).
@@ -56,7 +59,7 @@ def _log_ratio(cells: int, scale: float) -> float:
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
-    """Return noise.json by its name. It has the released answer alone.
+    """Return noise.json by its name. It has the released answer alone, which may be null.
 
     Args:
         release: The release.

@@ -27,7 +27,7 @@ def results(opened: OpenRun) -> None:
 
 
 def sentence(found: Ratio) -> str:
-    """Return the ratio in words."""
+    """Return the ratio and its usual range in words; a ratio outside is called a defect."""
     of = f"The noise is {found.estimate:.2f} times what was paid for, in {found.cells:,} noisy counts."
     usual = f"From {found.low:.2f} to {found.high:.2f} is usual: 19 of 20 releases are in this range."
     if found.usual:

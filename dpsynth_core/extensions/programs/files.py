@@ -19,7 +19,7 @@ R, STATA, SAS, SPSS = "analysis.R", "analysis.do", "rows.sas", "rows.sps"
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
     """Return the content of each program by its name. All follow from released values alone.
 
-    A release without rows has no programs.
+    A release without rows has no programs: {}.
 
     Args:
         release: The release.

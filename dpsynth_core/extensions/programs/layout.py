@@ -56,7 +56,7 @@ class Value:
 
 
 def tables(release: Release) -> Iterator[Table]:
-    """Yield the files of rows of a release that have different columns."""
+    """Yield the files of rows of a release that have different columns: one, or two for linked tables."""
     further = tuple(name(number) for number in range(2, 2 + len(release.further)))
     for file, domain, others in (
         (FIRST, release.plan.row_domain, further),
@@ -66,7 +66,7 @@ def tables(release: Release) -> Iterator[Table]:
 
 
 def type_of(column: RowColumn) -> str:
-    """Return the type of a column's texts in CSV, one of the constants above."""
+    """Return the type of a column's texts in CSV: "text", "number", "truth", "day", "moment" or "clock" (times of day and durations)."""
     return _TYPES.get(column.dtype, CLOCK)
 
 
@@ -100,7 +100,7 @@ def empty_code(column: Attribute) -> int | None:
 
 
 def is_ordered(column: RowColumn) -> bool:
-    """Return whether the listed values of a column have an order."""
+    """Return whether the listed values of a column have an order; False for a column that the plan does not declare, such as a key."""
     return isinstance(column, Attribute) and bool(KINDS[column.kind].ordered)
 
 
@@ -119,6 +119,6 @@ def longest(column: RowColumn) -> int:
 
 
 def user_missing(column: RowColumn) -> frozenset[str | float | int | bool]:
-    """Return the listed values of a column that stand for a missing answer, such as 9 for "refused"."""
+    """Return the listed values of a column that stand for a missing answer, such as 9 for "refused"; an empty set without any."""
     missing = column.user_missing if isinstance(column, Attribute) else ()
     return frozenset(TYPED[column.dtype](value) for value in missing)

@@ -1,4 +1,4 @@
-"""analysis.R: reads the rows in R, and prints released shares and means beside those of the rows.
+"""analysis.R: reads the rows in R, and prints released shares and means beside the rows' own.
 
 The text of the program is in `analysis_r.txt`, and is the same for all releases. Names, labels and values stand in its lists as quoted
 texts alone (`r_text`), so that R never runs them as code.
@@ -40,7 +40,7 @@ _EXACT = 1e15
 
 
 def r_program(release: Release, stated: Sequence[Statement]) -> bytes:
-    """Return analysis.R of a release with rows.
+    """Return analysis.R of a release with rows, as UTF-8.
 
     Args:
         release: The release.
@@ -74,7 +74,7 @@ def r_program(release: Release, stated: Sequence[Statement]) -> bytes:
 
 
 def r_text(text: str) -> str:
-    """Return a text as an expression of R in ASCII; no character of it can end the quoted text."""
+    """Return a text as a quoted expression of R in ASCII, whose characters cannot end the quoted text."""
     parts = ["".join(map(_letter, text[start : start + _PART])) for start in range(0, len(text), _PART)] or [""]
     quoted = [f'"{part}"' for part in parts]
     return quoted[0] if len(quoted) == 1 else f"paste0({', '.join(quoted)})"
@@ -92,7 +92,7 @@ def _letter(letter: str) -> str:
 
 
 def r_number(number: float) -> str:
-    """Return a finite number as R reads it exactly; one with many digits is written in base 16."""
+    """Return a finite number as R reads it exactly; one with more than 15 digits is written in base 16."""
     if float(number).is_integer() and abs(number) < _EXACT:
         return str(int(number))
     shortest = repr(float(number))

@@ -35,7 +35,7 @@ _FORMATS = {NUMBER: "F20", DAY: "SDATE10", MOMENT: "YMDHMS26", CLOCK: "TIME16"}
 
 
 def spss_program(release: Release) -> bytes:
-    """Return rows.sps of a release with rows."""
+    """Return rows.sps of a release with rows, as UTF-8."""
     files = [(table, program_names(table.domain, "spss")) for table in tables(release)]
     last = files[-1][0].file
     parts = ("\n".join(_table(table, columns, table.file == last)) for table, columns in files)
@@ -43,14 +43,17 @@ def spss_program(release: Release) -> bytes:
 
 
 def spss_text(text: str) -> str:
-    """Return a text in single quotes, which are doubled inside, in parts that are joined by plus signs."""
+    """Return a text in single quotes, which are doubled inside, in parts of 40 characters that are joined by plus signs.
+
+    Invisible characters are written visibly.
+    """
     plain = visible(text)
     parts = [plain[start : start + _PART].replace("'", "''") for start in range(0, len(plain), _PART)] or [""]
     return " +\n    ".join(f"'{part}'" for part in parts)
 
 
 def spss_number(number: float) -> str:
-    """Return a number as SPSS reads it."""
+    """Return a finite number as SPSS reads it."""
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
@@ -98,7 +101,7 @@ def _labels(column: RowColumn) -> Iterator[str]:
 
 
 def _missing(column: RowColumn) -> str:
-    """Return the user-missing values as MISSING VALUES lists them; "" if there are none."""
+    """Return the user-missing values as MISSING VALUES lists them; "" without any."""
     found = spss_user_missing(column)
     ranges = [f"{spss_number(one['lo'])} THRU {spss_number(one['hi'])}" for one in found if isinstance(one, dict)]
     return ", ".join([*ranges, *(_code(one) for one in found if not isinstance(one, dict) and _is_plain(one))])

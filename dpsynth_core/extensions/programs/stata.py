@@ -1,4 +1,4 @@
-"""analysis.do: reads the rows in Stata with labels and user-missing codes, and prints released shares and means beside those of the rows.
+"""analysis.do: reads the rows in Stata with labels and user-missing codes, and prints released shares and means beside the rows' own.
 
 Stata expands macros (` and $) and comment marks inside quoted texts, and renders { } where it shows a text. So every text is an expression:
 plain letters in quotes, each other character as char() or uchar().
@@ -45,7 +45,7 @@ _LONGEST = {"name": 80, "value": 300}
 
 
 def stata_program(release: Release, stated: Sequence[Statement]) -> bytes:
-    """Return analysis.do of a release with rows.
+    """Return analysis.do of a release with rows, as UTF-8.
 
     Args:
         release: The release.
@@ -63,7 +63,7 @@ def stata_program(release: Release, stated: Sequence[Statement]) -> bytes:
 
 
 def stata_text(text: str) -> str:
-    """Return a text as an expression of Stata and Mata in ASCII; no character of it can end the quoted text or start a macro."""
+    """Return a text as an expression of Stata and Mata in ASCII, whose characters cannot end the quoted text or start a macro."""
     parts: list[str] = []
     plain = ""
     for letter in text:

@@ -40,7 +40,9 @@ def at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows
 
 
 def check_texts(domain: Domain, title: str, size: Callable[[str], int], names: bool = False) -> None:
-    """Check that no text is longer than `LONGEST_TEXT`; the format's library would cut it or leave it out.
+    """Check that no text is longer than 32,767 units (`LONGEST_TEXT`), and return nothing.
+
+    The format's library would cut a longer text or leave it out.
 
     Args:
         domain: The columns of the rows. The categories of text columns are checked.

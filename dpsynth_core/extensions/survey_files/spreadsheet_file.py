@@ -36,7 +36,11 @@ _ROWS = 8192
 
 
 def sheets(path: Location) -> tuple[str, ...]:
-    """Return the names of the sheets in order. Raises InputError."""
+    """Return the names of the sheets in order.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it is protected by a password.
+    """
     with _reading():
         if xlsx_file.is_xlsx(Path(path)):
             return xlsx_file.sheets(Path(path))
@@ -45,7 +49,7 @@ def sheets(path: Location) -> tuple[str, ...]:
 
 
 def is_workbook(path: Location) -> bool:
-    """Return whether a file is a workbook of Excel or OpenDocument."""
+    """Return whether a file is a workbook of Excel or OpenDocument in a ZIP archive; False also for a file that cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             inside = set(archive.namelist())
@@ -65,14 +69,19 @@ def header(path: Location, form: TableFormat) -> tuple[str, ...]:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns, distinct and in order. Raises InputError and CapacityError as `header` does."""
+    """Return the names of the columns, distinct and in order: the stated names, or the header's.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it lacks the stated sheet.
+        CapacityError: The workbook is too large.
+    """
     return told_apart(header(path, form))
 
 
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield these columns of all rows that are not blank, as dictionary-encoded text.
+    """Yield these columns of all rows that are not blank, in the order of the sheet, as dictionary-encoded text.
 
-    A row is blank if its cells below the header are. Raises InputError and CapacityError as `header`
+    A row is blank if its cells below the header are. A blank cell is null. Raises InputError and CapacityError as `header`
     does.
     """
     cells = _cells(path, form)
@@ -87,9 +96,9 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
-    """Return by column the cells of the first `rows` rows that the workbook holds as text.
+    """Return by column the cells of the first `rows` rows that the workbook holds as text, in order.
 
-    Numbers and dates are left out. Raises InputError and CapacityError as `header` does.
+    Numbers, dates and empty cells are left out. Raises InputError and CapacityError as `header` does.
     """
     cells = _cells(path, form)
     texts, at = _header(cells, form)

@@ -68,7 +68,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 
 def encoding_of(path: Location) -> str:
-    """Return the encoding that a file names or that its version implies, as a suggestion."""
+    """Return the encoding that a file names or that its version implies, as a suggestion; "utf-8" if it cannot be told."""
     head = _head(path)
     if _kind_of(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
@@ -80,7 +80,11 @@ def encoding_of(path: Location) -> str:
 
 
 def names(path: Location, form: TableFormat) -> tuple[str, ...]:
-    """Return the names of the columns in file order. Raises InputError."""
+    """Return the names of the columns in file order, without spaces around them.
+
+    Raises:
+        InputError: The file is damaged.
+    """
     return _names(_meta(path), form)
 
 
@@ -112,7 +116,11 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
 
 
 def schema(path: Location, form: TableFormat) -> pa.Schema:
-    """Return the columns with the Arrow types that `batches` gives them. Raises InputError."""
+    """Return the columns with the Arrow types that `batches` gives them, in file order.
+
+    Raises:
+        InputError: The file is damaged.
+    """
     meta = _meta(path)
     shown = zip(_names(meta, form), meta.column_names, strict=True)
     return pa.schema([(name, _converter(meta, raw, form)([]).type) for name, raw in shown])

@@ -53,7 +53,7 @@ class _Book:
 
 
 def is_xlsx(path: Path) -> bool:
-    """Return whether a file is an Excel workbook in XML (.xlsx, .xlsm)."""
+    """Return whether a file is an Excel workbook in XML (.xlsx, .xlsm); False also for a file that cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _member(archive, "xl/workbook.xml") is not None
