@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,29 @@ def test_forges_run_what_continuous_integration_runs_with_few_rights() -> None:
     assert workflow["permissions"] == {"contents": "read"}
     assert ".ci/run" in [step.get("run") for step in workflow["jobs"]["tests"]["steps"]]
     assert all("run" in step or re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in workflow["jobs"]["tests"]["steps"])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_workflows_read_alone_but_for_jobs_that_say_otherwise(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        assert job["timeout-minutes"] <= 120
+        written = {right for right, level in job.get("permissions", {}).items() if level == "write"}
+        assert written <= {"publish": {"attestations", "id-token"}, "scorecard": {"id-token", "security-events"}}.get(name, set())
+        steps = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+        assert all(step["with"] == {"persist-credentials": False} for step in steps)
+    secrets = re.findall(r"secrets\.|password", path.read_text(encoding="utf-8").replace("without a stored\n# password", ""))
+    assert secrets == []
+
+
+def test_versions_of_python_that_are_named_are_those_that_are_tried() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {text.rpartition(" ")[2] for text in project["classifiers"] if re.search(r"Python :: 3\.\d+$", text)}
+    tried = {"3.11", *workflow["jobs"]["versions"]["strategy"]["matrix"]["python"]}
+    assert named <= tried
+    assert project["requires-python"] == f">={min(tried)}"
 
 
 def test_hooks_before_a_commit_run_the_checks_of_the_makefile() -> None:
