@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
 
 def _rows_from(options: argparse.Namespace) -> None:
     from dpsynth_core.bundle.remade import check_formats, pack, rows_in
-    from dpsynth_core.extensions.rows_from.document import BUNDLE, DOCUMENT, TABLE, TablesAbout, notes, statement
+    from dpsynth_core.extensions.rows_from.document import BUNDLE, DOCUMENT, TABLE, TablesAbout, closeness, notes, statement
     from dpsynth_core.extensions.rows_from.making import make
     from dpsynth_core.foundation.private_files import private_file
     from dpsynth_core.release.row_formats import chosen
@@ -67,7 +67,7 @@ def _rows_from(options: argparse.Namespace) -> None:
             stream.write(content)
     with private_file(options.out / BUNDLE) as stream:
         pack(files, stream)
-    for sentence in (*notes(order), statement(order)):
+    for sentence in (closeness(files), *notes(order), statement(order)):
         print_message(f"note: {sentence}")
     print_message(f"done: {order.rows:,} rows from {len(order.tables):,} tables in {options.out / BUNDLE}")
 

@@ -22,6 +22,7 @@ from dpsynth_core.release import document as releases
 from dpsynth_core.release.about import About
 from dpsynth_core.release.synthesis import versions
 from dpsynth_core.report.table_files import codebook
+from dpsynth_core.statistics.evidence import label
 from dpsynth_core.vocabulary.recoding import outside_rule
 
 FORMAT, KIND = 1, "rows from tables"
@@ -97,7 +98,7 @@ def notes(order: Order) -> Iterator[str]:
     for one in order.tables:
         if one.suppressed:
             yield f"Suppressed counts of {one}: {one.suppressed:,}. The model fills these cells from the other counts."
-        if follows := tables.following(one, order.tables):
+        if follows := tables.following(one, order.tables, order.counted):
             yield (
                 f"Suppressed counts of {one} that anybody can work out from the other tables by subtraction, up to rounding: at least "
                 f"{follows:,}. Tell the giver."
@@ -105,6 +106,16 @@ def notes(order: Order) -> Iterator[str]:
     if order.untold:
         names = listed([visible(name) for name in order.untold], 10)
         yield f"In no table, so that their values are drawn evenly and say nothing about people: {names}."
+
+
+def closeness(files: Mapping[str, bytes]) -> str:
+    """Return how closely the rows of a bundle follow its tables, as a sentence without Markdown.
+
+    Args:
+        files: The files of the bundle.
+    """
+    worst = max(json.loads(files[DOCUMENT])["tables"], key=lambda one: one["rows_differ"])
+    return f"Rows in another cell than a table says: at most {worst['rows_differ']:.2%}, for {label(tuple(worst['columns']))}."
 
 
 def to_json(order: Order, made: Drawn) -> dict[str, Any]:
@@ -124,7 +135,7 @@ def to_json(order: Order, made: Drawn) -> dict[str, Any]:
                 "columns": list(one.columns),
                 "total": one.total,
                 "suppressed": one.suppressed,
-                "suppressed_that_follow": tables.following(one, order.tables),
+                "suppressed_that_follow": tables.following(one, order.tables, order.counted),
                 "smallest_count_above_0": tables.smallest(one),
                 "multiples_of": tables.multiple(one),
                 "rows_differ": round(off, 6),

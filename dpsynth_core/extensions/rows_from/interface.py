@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.bundle.remade import pack
-from dpsynth_core.extensions.rows_from.document import DOCUMENT, TABLE, notes, statement
+from dpsynth_core.extensions.rows_from.document import DOCUMENT, TABLE, closeness, notes, statement
 from dpsynth_core.extensions.rows_from.making import make
 from dpsynth_core.extensions.rows_from.order import SEED, Order, check_public
 from dpsynth_core.extensions.rows_from.tables import Tables, given
@@ -70,8 +70,8 @@ class Fitted:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the tables, such as that their totals differ."""
-        return tuple(notes(self.order))
+        """Sentences about the rows and the tables, such as how far rows differ and that totals do."""
+        return (closeness(self.files), *notes(self.order))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the bundle as a ZIP, which `verify` checks, and return its path.

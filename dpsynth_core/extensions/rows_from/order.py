@@ -98,6 +98,11 @@ class Order:
         return domain_origin.clause_of(self.domain.origin)
 
     @property
+    def counted(self) -> bool:
+        """Whether the number of people is stated beside the tables."""
+        return self.stated.get("people") is not None
+
+    @property
     def untold(self) -> tuple[str, ...]:
         """The columns that are in no table."""
         return tuple(name for name in self.domain.names if not any(name in one.columns for one in self.tables))

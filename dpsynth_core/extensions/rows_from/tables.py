@@ -204,7 +204,7 @@ def scaled(one: Given, tables: Sequence[Given], number: float) -> Given:
     return Given(one.columns, one.counts * factor * min(1.0, number / max(known, 1e-9)), one.deviation)
 
 
-def following(one: Given, tables: Sequence[Given]) -> int:
+def following(one: Given, tables: Sequence[Given], counted: bool) -> int:
     """Return how many suppressed counts of a table follow from other tables by subtraction.
 
     These are counts that are alone in a row, a column or another part of the table whose sum
@@ -213,8 +213,10 @@ def following(one: Given, tables: Sequence[Given]) -> int:
     Args:
         one: The table.
         tables: All tables.
+        counted: Whether the number of people is published beside the tables.
     """
-    unknown, found = np.isnan(one.counts), np.zeros(one.counts.shape, dtype=bool)
+    unknown = np.isnan(one.counts)
+    found = unknown & (counted and unknown.sum() == 1)
     for other in tables:
         if other is one or other.suppressed:
             continue

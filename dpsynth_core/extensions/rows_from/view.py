@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dpsynth_core.bundle.remade import pack
-from dpsynth_core.extensions.rows_from.document import BUNDLE, notes, statement
+from dpsynth_core.extensions.rows_from.document import BUNDLE, closeness, notes, statement
 from dpsynth_core.extensions.rows_from.making import make
 from dpsynth_core.extensions.rows_from.order import MAX_GIVER, MAX_PROMISE, SEED, Order, check_public
 from dpsynth_core.extensions.rows_from.tables import of_file
@@ -68,12 +68,13 @@ def on_data(project: Current) -> None:
             with refusals.explained(), st.spinner("Fitting the tables …"):
                 order = order_of(given, planned)
                 stream = io.BytesIO()
-                pack(make(order), stream)
-                st.session_state[_MADE] = given.digest(planned), order, stream.getvalue()
-        made, order, content = st.session_state.get(_MADE, ("", None, b""))
+                pack(files := make(order), stream)
+                said = (closeness(files), *notes(order))
+                st.session_state[_MADE] = given.digest(planned), order, said, stream.getvalue()
+        made, order, said, content = st.session_state.get(_MADE, ("", None, (), b""))
         if made == given.digest(planned):
             st.info(literal(statement(order), 4000), icon=":material/info:")
-            st.markdown("\n".join(f"- {literal(sentence, 1000)}" for sentence in notes(order)))
+            st.markdown("\n".join(f"- {literal(sentence, 1000)}" for sentence in said))
             look = {"icon": ":material/download:", "key": "rows_from_download", "on_click": "ignore"}
             st.download_button(f"Download {order.rows:,} rows", content, BUNDLE, "application/zip", **look)
 

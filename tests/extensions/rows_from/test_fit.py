@@ -54,10 +54,12 @@ def test_a_suppressed_count_becomes_what_the_other_tables_say() -> None:
 
 def test_a_suppressed_count_that_others_give_away_is_told() -> None:
     found = order()
-    assert [tables.following(one, found.tables) for one in found.tables] == [2, 0]
+    assert [tables.following(one, found.tables, False) for one in found.tables] == [2, 0]
     assert "work out from the other tables by subtraction, up to rounding: at least 2." in " ".join(notes(found))
     alone = order(tables=LISTED[:1], people=1000)
-    assert tables.following(alone.tables[0], alone.tables) == 0
+    assert tables.following(alone.tables[0], alone.tables, alone.counted) == 0  # two are suppressed
+    one = order(tables=[{"columns": ["sex"], "cells": [["f", 6], ["m", None]]}], people=10)
+    assert tables.following(one.tables[0], one.tables, one.counted) == 1
 
 
 def test_totals_that_differ_are_read_as_shares_and_told() -> None:
@@ -122,6 +124,21 @@ def test_a_table_that_does_not_fit_is_refused_with_what_is_allowed(tables: Any, 
 def test_a_domain_that_was_read_from_the_private_table_is_refused() -> None:
     refused(dps.rows_from, [SEXES_FRAME], DOMAIN | {"origin": "data"}, saying="which no promise about the tables covers")
     refused(dps.rows_from, [SEXES_FRAME], {"sex": dps.discover()}, saying="to be learnt")
+
+
+def test_a_value_that_nobody_has_is_in_no_row() -> None:
+    fitted = dps.rows_from({"sex": {"f": 10, "m": 0}, "health": {"good": 3, "fair": 0, "bad": 7}}, DOMAIN)
+    assert fitted.rows["sex"].tolist() == ["f"] * 10
+    assert fitted.rows["health"].value_counts().to_dict() == {3: 7, 1: 3}
+    assert fitted.notes[0].startswith("Rows in another cell than a table says: at most 0.00%")
+
+
+def test_a_table_that_contradicts_a_rule_is_not_met_and_that_is_told() -> None:
+    ruled = DOMAIN | {"impossible": [{"if": {"sex": ["f"]}, "then": {"health": ["bad"]}}]}
+    table = pd.DataFrame({"sex": list("ffm"), "health": ["good", "bad", "fair"], "count": [50, 25, 25]})
+    fitted = dps.rows_from([table], ruled)
+    assert set(fitted.rows[fitted.rows["sex"] == "f"]["health"]) == {3}
+    assert fitted.differences["difference"].max() > 0.4
 
 
 def test_negative_counts_of_noisy_tables_are_taken() -> None:

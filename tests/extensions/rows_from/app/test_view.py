@@ -62,7 +62,7 @@ def test_uploaded_tables_become_a_bundle_with_its_statement() -> None:
     for sentence in (NO_GUARANTEE, PROMISE, GIVER, "Suppressed counts of health × sex: 2"):
         assert sentence in said
     assert "Download 120 rows" in [one.label for one in app.get("download_button")]
-    _, _, content = app.session_state[view._MADE]
+    *_, content = app.session_state[view._MADE]
     assert read_any_bytes(content).kind is not None
     app.text_area(key="rows_from_promise").set_value("Another promise.").run()  # the bundle has the former one
     assert "Download 120 rows" not in [one.label for one in app.get("download_button")]
