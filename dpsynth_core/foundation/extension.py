@@ -314,6 +314,7 @@ PLACES = {
     "compare": "the project",
     "results": "the open run",
     "downloads": "the open run",
+    "sidebar": "the project, and the name of the page that is open",
 }
 """Places on pages where extensions may draw, each with the argument of the function that draws there."""
 

@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
     """The further options of `plan`. Each is a field of a spec; the reference of specs has the details.
 
     Args:
+        name: Name of the release; by default that of the file.
         delta: Probability that the guarantee fails; 1e-9 by default.
         mechanism, settings: Name of the mechanism, and its parameters.
         person: The column that identifies people.
@@ -94,6 +95,7 @@ class Options(TypedDict, total=False):
         form: Format of the file (of the first of two linked tables), or the table or query of a database.
     """
 
+    name: str
     delta: float
     mechanism: str
     settings: Mapping[str, float | int | bool | str]
@@ -189,7 +191,7 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
     number = (Attribute.coded(NUMBER, options["rows_per_person"] + 1),) if linked else ()
     weight = _weight(options, {one.name: one for one in (*domain, *number, *members)})
     return {
-        "name": table.name,
+        "name": options.get("name", table.name),
         "population": UNNAMED if population is None else population,
         "data": table.section,
         "unit": {

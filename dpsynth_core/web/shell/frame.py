@@ -23,7 +23,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
 from dpsynth_core.store.faults import StoreFault
-from dpsynth_core.web.shell import brand, document, refusals, session, sidebar, steps
+from dpsynth_core.web.shell import additions, brand, document, refusals, session, sidebar, steps
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.steps import ALWAYS, REFERENCE, STEPS, State, Step
 
@@ -88,9 +88,12 @@ def _route() -> None:
             sidebar.run_badge(project.owner, pages["mechanism"])
         if own:
             sidebar.show(project, own, pages[first.name])
+        added = st.container()
         sidebar.visitor()
     with session.routing():
         chosen.run()
+    with added:  # after the page, which may change the draft
+        additions.draw("sidebar", (session.current(), next((name for name, page in pages.items() if page is chosen), "")))
 
 
 def _to_the_first() -> None:
