@@ -116,10 +116,19 @@ def _measure(point: Mapping[str, Any], table: Table, options: Namespace) -> dict
         folder = Path(place)
         made = _versions(name, python)
         try:
-            cost = execute(["prlimit", f"--cpu={options.longest}", *program.command(table, point["epsilon"], point["delta"], folder)])
+            cost = execute(
+                [
+                    "prlimit",
+                    f"--cpu={options.longest}:{options.longest + 10}",
+                    *program.command(table, point["epsilon"], point["delta"], folder),
+                ]
+            )
         except RuntimeError as error:
             late = str(error).startswith(f"exit code {256 - signal.SIGXCPU}")
-            return {"failed": f"stopped after {options.longest:,} processor seconds" if late else str(error)[-400:], "versions": made}
+            return {
+                "failed": f"stopped after {options.longest:,} processor seconds" if late else str(error).splitlines()[-1][:200],
+                "versions": made,
+            }
         rows = table.counts(program.rows_file(folder), codes=program.codes)
         apart = workload_error(table.workload, table.true, rows, table.rows)
     return {"error": round(apart, 5), **_written(cost), "versions": made}
@@ -167,8 +176,10 @@ def _lines(kept: Mapping[str, Any]) -> list[str]:
     head = f"{kept['table']}: {kept['rows']:,} rows, {kept['workload']}. {kept['cores']} cores. Measured on {' and '.join(days)}."
     titles = ("program", "epsilon", "runs", "workload error", "processor seconds", "peak MB", "what it promises")
     rows = [_cells(name, runs) for name, runs in groups.items()]
-    used = {runs[-1]["versions"].get("revision", "") or _listed(runs[-1]["versions"]): name for name, runs in groups.items()}
-    made = [f"- {PEERS[name].title}: {PEERS[name].made} ({which})." for which, name in used.items()]
+    used: dict[tuple[str, str], list[str]] = {}
+    for name, runs in groups.items():
+        used.setdefault((PEERS[name].made, _listed(runs[-1]["versions"])), []).append(PEERS[name].title)
+    made = [f"- {', '.join(titles)}: {how} ({which})." for (how, which), titles in used.items()]
     return [head, "", *record.table(titles, rows), "", *made]
 
 

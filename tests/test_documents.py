@@ -108,13 +108,29 @@ def test_links_between_files_and_headings_resolve(document: Path) -> None:
 
 def test_what_is_said_of_this_and_other_programs_names_its_evidence() -> None:
     """A test of ours, or a page of theirs; what is not there needs none."""
-    heads, _, *lines = [line for line in OTHERS.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    compared = OTHERS.read_text(encoding="utf-8").partition("\n## ")[0]
+    heads, _, *lines = [line for line in compared.splitlines() if line.startswith("|")]
     assert lines
     for line in lines:
         question, ours, *theirs = (cell.strip() for cell in line.strip("|").split("|"))
         assert len(theirs) == heads.count("|") - 3, question
         assert ours == "no" or re.match(r"\[(yes|partly)\]\(\.\./\.\./tests/[\w/]+\.py\)", ours), question
         assert all(cell == "not found" or re.match(r"\[(yes|partly|no)\]\(https://", cell) for cell in theirs), question
+
+
+def test_what_is_printed_of_measured_peers_is_in_their_record() -> None:
+    """Errors of one run to three digits, and costs as the page rounds them."""
+    runs = json.loads((ROOT / "benchmarks" / "results" / "peers.json").read_text(encoding="utf-8"))["runs"]
+    measured = OTHERS.read_text(encoding="utf-8").partition("## Measured")[2]
+    lines = {"mst": "MST, this program", "dpsynth-mst": "MST of dpsynth", "smartnoise-mst": "MST of SmartNoise"}
+    for name, title in lines.items():
+        done = [run for run in runs if run["peer"] == name and "error" in run]
+        (line,) = [line for line in measured.splitlines() if line.startswith(f"| {title} |")]
+        _, _, count, error, seconds, memory, *_ = (cell.strip() for cell in line.split("|"))
+        assert int(count) == len(done)
+        assert float(error.split()[0]) == pytest.approx(sum(run["error"] for run in done) / len(done), abs=6e-4)
+        assert float(seconds) == pytest.approx(sum(run["cpu_seconds"] for run in done) / len(done), abs=0.6)
+        assert float(memory.split()[0]) == pytest.approx(sum(run["peak_mb"] for run in done) / len(done) / 1000, rel=0.1)
 
 
 # Commands and examples as they are printed
