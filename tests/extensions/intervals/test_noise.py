@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from dpsynth_core.extensions.intervals import formulas
+from dpsynth_core.extensions.intervals.analysing import analyse
 from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
 from dpsynth_core.extensions.intervals.noise import Informed, noise_in
 from dpsynth_core.extensions.intervals.refitting import Answers
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
+from dpsynth_core.release.sampling import refit
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.measurement import MarginalCounts, Measurement
 from dpsynth_core.vocabulary.published import PublishedTable
 from dpsynth_core.vocabulary.released import of_codes
 from tests.extensions.intervals.releases import DOMAIN, codes, released
+from tests.releases import run
+from tests.specs import usual
 
 ROWS = codes(3000)
 
@@ -134,3 +140,30 @@ def test_a_release_says_all_that_its_noise_is_computed_from() -> None:
     assert found.codes is release.codes
     assert found.answers.measurements == release.measurements
     assert found.answers.known == ()
+
+
+def test_earlier_counts_are_those_that_the_model_was_fitted_to(tmp_path: Path) -> None:
+    """Of learnt values and of cells that were looked into; and analyses of learnt columns find them."""
+    rng = np.random.default_rng(7)
+    lines = [f"{'fm'[rng.integers(0, 2)]},{int(rng.exponential(900))},{rng.integers(18, 80)}" for _ in range(1500)]
+    (tmp_path / "people.csv").write_text("\n".join(["sex,gain,age", *lines, ""]), encoding="utf-8")
+    columns = [
+        {"name": "sex", "kind": "categorical", "categories": ["f", "m"], "other": False, "missing": False},
+        {"name": "gain", "kind": "integer", "lower": 0, "upper": 9999, "width": 1000, "other": "nearest", "missing": True},
+        {"name": "age", "kind": "integer", "discover": True, "most": 8},
+    ]
+    budget = {"epsilon": 8.0, "delta": 1e-9, "inside": 0.2, "discovery": 0.2}
+    data, domain = {"kind": "csv", "path": str(tmp_path / "people.csv")}, {"version": 1, "attributes": columns}
+    stated = usual(data, domain, budget=budget, mechanism="mst")
+    release = run(Spec.from_json(stated))
+    informed, fitted = Informed.of(release), refit(release)
+    assert [one.clique for one in informed.answers.known] == [one.clique for one in fitted.known]
+    assert {one.clique for one in fitted.known} >= {("age",)}
+    for one, other in zip(informed.answers.known, fitted.known, strict=True):
+        assert np.array_equal(one.values, other.values)
+        assert np.array_equal(one.variances, other.variances)
+    assert informed.domain.names == fitted.plan.domain.names
+    (mean,) = analyse(informed, "mean(age)", "table").results
+    assert mean.state == "holds"
+    assert mean.error is not None
+    assert 0 < mean.error < 2

@@ -79,6 +79,19 @@ def test_rows_of_sets_keep_to_the_model_that_wrote_them() -> None:
         assert np.array_equal(of_codes(DOMAIN, codes, ("age",)), of_codes(DOMAIN, sets.number(k).codes, ("age",)))
 
 
+def test_rows_are_refined_where_noise_is_small_and_left_where_it_is_large() -> None:
+    """Where they are left, drawing moves the tables by a tenth of what the noise does or less, by the sum of squares."""
+    assert Sets.of(released(epsilon=20.0)).refined
+    sets = Sets.of(released(epsilon=0.2))
+    assert not sets.refined
+    for k in (1, 2, 3):
+        for_noise, _ = np.random.SeedSequence(sets.seed, spawn_key=(0, k)).spawn(2)
+        model, codes = sets.refitting.fit(sets.refitting.answered(np.random.default_rng(for_noise))), sets.number(k).codes
+        tables = [one for one in sets.refitting.answers.measurements if len(one.clique) > 1 and not one.groups]
+        moved = [float(((of_codes(DOMAIN, codes, one.clique) - model.marginal(one.clique)) ** 2).sum()) for one in tables]
+        assert sum(moved) < 0.1 * sum(one.values.size * one.deviation**2 for one in tables)
+
+
 @pytest.mark.parametrize(("mechanism", "saying"), [("residual_planner", "answers and no rows"), ("aim_public", "cannot be repeated")])
 def test_releases_of_other_kinds_are_refused_with_a_remedy(mechanism: str, saying: str) -> None:
     release = released("aim" if mechanism == "aim_public" else mechanism)
