@@ -13,7 +13,7 @@ def main() -> None:
     project = frame.require("budget")
     workload, unit = document.workload(project.draft), document.unit(project.draft)
     error = document.problem(project.draft, "budget")
-    frame.header("budget", "Choose the budget: spent privacy never returns.", Zone.PUBLIC)
+    frame.header("budget", "Spent privacy never returns.", Zone.PUBLIC)
     plan = outlook_view.light(project)
     budget_view.amount(project, plan, None if plan is None else outlook_view.facts(project, plan))
     divided = document.shares(project.draft) if budget_view.can_be_divided(error) else None

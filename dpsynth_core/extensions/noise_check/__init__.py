@@ -3,15 +3,15 @@
 from dpsynth_core.foundation.extension import Extension, Setting
 
 _HERE = "dpsynth_core.extensions.noise_check"
-DELTA = 1e-12
-"""Delta that the check costs."""
+SETTING, DELTA = "noise", 1e-12
+"""The name of the setting, and the delta that the check costs."""
 
 EXTENSION = Extension(
     summary="One bit that says whether the noise of the tables has the size that was paid for.",
     operations=f"{_HERE}.operations",
     settings=(
         Setting(
-            name="noise",
+            name=SETTING,
             metavar="1",
             help="1 to compare the noise with what was paid for, and release whether it agrees; costs 1e-12 of delta (default: no check)",
             least=1,
@@ -23,6 +23,6 @@ EXTENSION = Extension(
     question=f"{_HERE}.asking:ask",
     files=f"{_HERE}.statement:files",
     sections=(f"{_HERE}.statement:sections",),
-    views=(("results", f"{_HERE}.view:results"),),
+    views=(("budget", f"{_HERE}.view:budget"), ("results", f"{_HERE}.view:results")),
     parts=(("audit", "dpsynth_core.extensions.noise_check.audits"),),
 )
