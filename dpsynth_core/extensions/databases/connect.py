@@ -177,7 +177,11 @@ class Connection:
         return query.select_all(self._table(self.catalogue.named(str(table))), engine)
 
     def columns(self, select: str) -> list[Column]:
-        """Return the columns of a SELECT, without reading a record. Raises InputError."""
+        """Return the columns of a SELECT, in order, without reading a record.
+
+        Raises:
+            InputError: The database cannot be opened or refuses the SELECT, or it takes too long.
+        """
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
             return self._watched(lambda: self._engine.columns(raw, select), self._deadline())

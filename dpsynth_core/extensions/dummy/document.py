@@ -38,7 +38,7 @@ class DummyAbout(About):
     """The description in files of dummy rows.
 
     Attributes:
-        seal: SHA-256 of the order.
+        seal: SHA-256 of the order, in hexadecimal digits.
     """
 
     @classmethod

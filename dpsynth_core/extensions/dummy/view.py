@@ -29,13 +29,13 @@ _HELP = (
 
 
 def on_data(project: Current) -> None:
-    """Draw the form on the Data page while the project has columns but no table yet."""
+    """Draw the form for dummy rows on the Data page while the project has columns but no table yet; otherwise nothing."""
     if plan_first.is_planned(project.draft) and document.problem(project.draft, "domain") is None:
         _form(project)
 
 
 def on_domain(project: Current) -> None:
-    """Draw the form on the Domain page."""
+    """Draw the form for dummy rows on the Domain page."""
     _form(project)
 
 

@@ -120,6 +120,8 @@ class Explained:
 def explained(influence: Floats, domain: Domain, codes: NDArray[np.integer], measured: Sequence[Table], columns: Clique) -> Explained:
     """Return how much of influence functions the measured tables determine, and which relation is missing.
 
+    The result is deterministic.
+
     Args:
         influence: The influence functions, shape (results, rows).
         domain: The domain of the rows.

@@ -70,7 +70,7 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
 
 
 def sections(release: Release) -> Iterator[Section]:
-    """Yield the section on the size of the noise."""
+    """Yield the one section on the size of the noise; it says if nothing was compared."""
     answer = as_charged(release)
     yield Section("noise", TITLE, READING, lines(release, answer))
 

@@ -23,7 +23,7 @@ _FORMATS = {DAY: "yymmdd10.", MOMENT: "e8601dt26.6", CLOCK: "time16.3"}
 
 
 def sas_program(release: Release) -> bytes:
-    """Return rows.sas of a release with rows, as UTF-8."""
+    """Return rows.sas, the program that reads a release's rows in SAS, as UTF-8."""
     files = [(table, program_names(table.domain, "sas")) for table in tables(release)]
     parts = ("\n".join(_table(number, table, columns)) for number, (table, columns) in enumerate(files, start=1))
     return filled("rows_sas.txt", {"prefix": "dpsynth_", "tables": "\n\n".join(parts)})

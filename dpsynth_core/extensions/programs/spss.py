@@ -35,7 +35,7 @@ _FORMATS = {NUMBER: "F20", DAY: "SDATE10", MOMENT: "YMDHMS26", CLOCK: "TIME16"}
 
 
 def spss_program(release: Release) -> bytes:
-    """Return rows.sps of a release with rows, as UTF-8."""
+    """Return rows.sps, the program that reads a release's rows in SPSS, as UTF-8."""
     files = [(table, program_names(table.domain, "spss")) for table in tables(release)]
     last = files[-1][0].file
     parts = ("\n".join(_table(table, columns, table.file == last)) for table, columns in files)
@@ -45,7 +45,7 @@ def spss_program(release: Release) -> bytes:
 def spss_text(text: str) -> str:
     """Return a text in single quotes, which are doubled inside, in parts of 40 characters that are joined by plus signs.
 
-    Invisible characters are written visibly.
+    An invisible character becomes a space.
     """
     plain = visible(text)
     parts = [plain[start : start + _PART].replace("'", "''") for start in range(0, len(plain), _PART)] or [""]

@@ -214,8 +214,8 @@ def keep_queries(
 def mixture_l1(asked: Asked, records: float) -> Answer[float]:
     """Return the sensitivity of `best_mixture_error` to one unit of privacy, in people.
 
-    It includes the tolerance of the solver. It is public, and nothing is charged. Callers pass a kernel in place
-    of `asked`, and get the number itself.
+    It is the largest number of rows per person plus the tolerance of the solver: half a person, or 1e-5 of `records` if that is more. It
+    is public, and nothing is charged. Callers pass a kernel in place of `asked`, and get the number itself.
 
     Args:
         asked: The public facts of the call.

@@ -23,7 +23,7 @@ LONGEST_TEXT = 32_767
 def at_once(write: Callable[[pa.Table, Domain, About], bytes]) -> Callable[[Rows, Domain, BinaryIO, About], None]:
     """Return `RowFormat.write` of a library that needs all rows in memory at once.
 
-    The returned function raises CapacityError for more than `MOST_AT_ONCE` rows.
+    The returned function writes the file to a stream, and raises CapacityError for more than 2,000,000 rows.
 
     Args:
         write: Returns the file's bytes from all rows, their columns and the description.

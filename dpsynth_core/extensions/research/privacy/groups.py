@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class QueryCounts:
-    """The exact private counts of all queries of a class.
+    """The exact private counts of all queries of a class, which are not released.
 
     Attributes:
         size: Number of queries in the class.

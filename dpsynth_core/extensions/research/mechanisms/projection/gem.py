@@ -87,7 +87,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Gem:
-    """GEM that measures a whole marginal per round."""
+    """GEM, which selects and measures a whole marginal in each round, and trains a generator network on all measurements so far."""
 
     card: Card = Card(
         "gem", "GEM", GDP,

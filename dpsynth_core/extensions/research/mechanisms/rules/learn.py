@@ -38,7 +38,7 @@ _KEPT = ("RSPM's noise is wider by the step of its grid, so that ties do no harm
 
 @dataclass(frozen=True)
 class Learn(learners.RuleLearner):
-    """Certified learning of one rule."""
+    """Certified learning of one rule over columns of two values; the release has the rule and how good it is, and no rows."""
 
     card: Card = Card(
         "learn", "Certified learning", ZCDP, makes_rows=False, publishes_tables=False,

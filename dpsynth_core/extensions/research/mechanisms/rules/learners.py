@@ -146,7 +146,7 @@ class Question:
 
     @property
     def no_rule(self) -> str:
-        """The sentence that stands in the release for the answer "no rule"."""
+        """The sentence that stands in the release for the answer "no rule"; it says whether PRSMA's test or the oracle's proof failed."""
         if self.learner == PRSMA:
             return "No rule: PRSMA's test did not pass, which is one of its private answers."
         return "No rule: the oracle did not prove its answer within its limit."
@@ -156,9 +156,9 @@ class RuleLearner(ABC):
     """The base of mechanisms that learn rules from the private table.
 
     Attributes:
-        learner: The private learner, or AUTO.
-        oracle: Name of the oracle (`rule_oracle.ORACLES`).
-        oracle_work: Work of CP-SAT per question (`Limit.work`).
+        learner: The private learner: "auto", "exponential", "laplace", "gaussian" or "prsma".
+        oracle: Name of the oracle: "auto", "cp-sat" or "exhaustive".
+        oracle_work: Work of CP-SAT per question (`Limit.work`), about a second per unit on a fast machine.
     """
 
     learner: str

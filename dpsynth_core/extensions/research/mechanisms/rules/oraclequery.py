@@ -48,7 +48,10 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class OracleQuery(learners.RuleLearner):
-    """OracleQuery."""
+    """OracleQuery: rows from a game between records and rules.
+
+    In each round records are drawn against all rules so far, and one rule is learnt in private that they answer wrongly.
+    """
 
     card: Card = Card(
         "oraclequery", "OracleQuery", ZCDP,

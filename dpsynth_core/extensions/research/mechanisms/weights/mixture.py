@@ -75,7 +75,7 @@ def memory_mb(public: PublicTable | None, workload: Workload) -> float:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The check of a public table, without rows.
+    """The check of a public table as a run of its own: it measures how well weights on the public rows could do, and makes no new rows.
 
     Attributes:
         public: The public table; None refuses the run.

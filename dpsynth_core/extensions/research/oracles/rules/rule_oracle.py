@@ -119,7 +119,10 @@ class Oracle:
 
 
 def exhaustible(rules: RuleClass) -> bool:
-    """Return whether the rule of least cost can be computed without a solver, in memory and within seconds."""
+    """Return whether the rule of least cost can be computed without a solver, in memory and within seconds.
+
+    That is so up to 20 features, or 14 for halfspaces.
+    """
     most = lists.MAX_FEATURES if rules.kind == DECISION_LIST else hits.MAX_EXHAUSTIVE[_HOW[rules.kind]]
     return len(rules.features) <= most
 
