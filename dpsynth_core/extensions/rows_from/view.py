@@ -33,6 +33,7 @@ _FORM = (
     "A table has one column for each variable, named as in the codebook, and a column `count`. Leave lines of totals out. A suppressed "
     "count is empty or `..`. Verify checks the download. The command line writes rows for SPSS, Stata, SAS and Excel too."
 )
+_PEOPLE = "Needed if every table has suppressed counts: the number of people that was published."
 _WORDS = (
     "For an office that may not add noise, and protects its tables in its own way. No record is read, nothing is charged, and **this "
     "program guarantees nothing**: the rows protect people as far as the tables do."
@@ -48,6 +49,7 @@ class Given:
     giver: str
     promise: str
     rows: int | None
+    people: int | None
 
     def digest(self, domain: Domain | None) -> str:
         """Return a digest of everything from which the rows follow."""
@@ -101,9 +103,13 @@ def _form(has_columns: bool) -> Given:
         giver = st.text_input("Who protected the tables?", max_chars=MAX_GIVER, key="rows_from_giver", placeholder="Statistics Office")
         example = "Counts are rounded to multiples of 5; counts below 10 are suppressed."
         promise = st.text_area("What does that office promise?", max_chars=MAX_PROMISE, key="rows_from_promise", placeholder=example)
-        rows = st.number_input("Rows", 1, _MOST_ROWS, None, key="rows_from_rows", placeholder="as many as people", width=220)
+        with st.container(horizontal=True):
+            rows = st.number_input("Rows", 1, _MOST_ROWS, None, key="rows_from_rows", placeholder="as many as people", width=220)
+            look = {"help": _PEOPLE, "placeholder": "as the tables say", "width": 220}
+            people = st.number_input("People", 1, None, None, key="rows_from_people", **look)
     held = tuple((one.name, one.getvalue()) for one in tables)
-    return Given(None if columns is None else (columns.name, columns.getvalue()), held, giver, promise, None if rows is None else int(rows))
+    described = None if columns is None else (columns.name, columns.getvalue())
+    return Given(described, held, giver, promise, *(None if number is None else int(number) for number in (rows, people)))
 
 
 def order_of(given: Given, planned: Domain | None) -> Order:
@@ -122,7 +128,7 @@ def order_of(given: Given, planned: Domain | None) -> Order:
     domain = planned if given.columns is None else parse_domain(decoded(given.columns[1], given.columns[0]))
     assert domain is not None
     check_public(domain)
-    stated: dict[str, Any] = {"domain": domain.to_json(), "tables": [], "rows": given.rows, "people": None, "seed": SEED}
+    stated: dict[str, Any] = {"domain": domain.to_json(), "tables": [], "rows": given.rows, "people": given.people, "seed": SEED}
     with tempfile.TemporaryDirectory() as folder:
         for name, content in given.tables:
             path = Path(folder, f"table{Path(name).suffix}")

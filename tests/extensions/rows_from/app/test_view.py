@@ -84,6 +84,13 @@ def test_a_mistake_is_shown_in_its_place(columns: bool, table: str, said: str) -
     assert not [one for one in app.get("download_button") if "rows" in one.label]
 
 
+def test_the_number_of_people_is_taken_where_every_table_has_suppressed_counts() -> None:
+    app = filled(with_columns(empty_project()), ("sexes.csv", "sex,count\nf,..\nm,2\n"))
+    app.number_input(key="rows_from_people").set_value(40).run()
+    app.button(key="rows_from_make").click().run()
+    assert "Download 40 rows" in [one.label for one in app.get("download_button")]
+
+
 def test_a_missing_promise_is_asked_for() -> None:
     app = filled(with_columns(empty_project()), ("sexes.csv", SEXES))
     app.text_area(key="rows_from_promise").set_value("").run()
