@@ -121,7 +121,7 @@ def on_budget(project: Current) -> None:
         }
         st.dataframe(lines, hide_index=True, placeholder="", alt="Expected widths of intervals")
         st.caption(
-            "Width 1 is an ordinary interval of your table, without noise. The likely range held four of five times in trials or more. "
+            "Width 1 is an ordinary interval of your table, without noise. The likely range held four of five times in trials. "
             f"There, {widths.PASSED:.0%} of the results of named analyses passed."
         )
 
