@@ -310,6 +310,7 @@ PLACES = {
     "domain": "the project",
     "workload": "the project",
     "budget": "the project",
+    "budget_details": "the project",
     "mechanisms": "the project",
     "compare": "the project",
     "results": "the open run",

@@ -23,6 +23,6 @@ EXTENSION = Extension(
     question=f"{_HERE}.asking:ask",
     files=f"{_HERE}.statement:files",
     sections=(f"{_HERE}.statement:sections",),
-    views=(("budget", f"{_HERE}.view:budget"), ("results", f"{_HERE}.view:results")),
+    views=(("budget_details", f"{_HERE}.view:budget"), ("results", f"{_HERE}.view:results")),
     parts=(("audit", "dpsynth_core.extensions.noise_check.audits"),),
 )

@@ -31,14 +31,13 @@ def budget(project: Current) -> None:
         project: The open project.
     """
     stated = SETTING in project.draft.get("extensions", {})
-    with st.expander(TITLE, icon=":material/graphic_eq:", key="noise_budget"):
-        fields.linked("noise_check", stated, _ask, st.checkbox, ASKED)
-        st.caption(PRICE)
-        if stated:
-            try:
-                check(document.plan(project.draft, project.name))
-            except InputError as error:
-                st.caption(f":material/block: {literal(error.problem, WHOLE)}. To mend it: {literal(error.remedy, WHOLE)}.")
+    fields.linked("noise_check", stated, _ask, st.checkbox, ASKED)
+    st.caption(PRICE)
+    if stated:
+        try:
+            check(document.plan(project.draft, project.name))
+        except InputError as error:
+            st.caption(f":material/block: {literal(error.problem, WHOLE)}. To mend it: {literal(error.remedy, WHOLE)}.")
 
 
 @session.edits

@@ -33,7 +33,7 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.rows import row_marginals
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.domain import origin_view
-from dpsynth_core.web.shell import document, fields, frame, numbers
+from dpsynth_core.web.shell import additions, document, fields, frame, numbers
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import capital, code, literal, names
@@ -259,9 +259,9 @@ def _accuracy(project: Current, workload: Workload, unit: Unit) -> None:
 
 
 def details(project: Current, workload: Workload, unit: Unit, shares: Shares | None) -> None:
-    """Draw the field for delta and, if the budget is valid, what it buys, in an expander.
+    """Draw the field for delta and, if the budget is valid, what it buys, in an expander, and what extensions have for it.
 
-    That is how many members the best attacker finds, the noise of the tables and the division of
+    It buys how many members the best attacker finds, the noise of the tables and the division of
     the budget. The expander starts closed if the budget is valid, else open.
 
     Args:
@@ -287,6 +287,7 @@ def details(project: Current, workload: Workload, unit: Unit, shares: Shares | N
                 with experts:
                     show(charts.tradeoff, precision.attacker(shares.rho, shares.slack, shares.accountant))
                     st.caption(f"The whole budget is ρ = {shares.rho:.4g} ({shares.accountant.name}).", help=RHO_HELP)
+        additions.draw("budget_details", project)
 
 
 def _odds(shares: Shares) -> attacker.Reading:
