@@ -127,11 +127,11 @@ def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
 
 def read_any_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
-    """Read a bundle of any kind from the bytes of a ZIP.
+    """Read a bundle of any kind from the bytes of a ZIP, without checking it.
 
     Args:
         content: The ZIP.
-        limit: Largest size of all files together, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes.
 
     Raises:
         InputError: It is not a bundle.

@@ -87,10 +87,14 @@ class WeightsMeasured(Claim[Weighted]):
         return weighing.measure(plan, kernel, codes, final.inside)
 
     def answers(self, plan: Asked, stated: Weighted | None) -> int:  # noqa: ARG002
-        """Return the number of kernel answers that `stated` took; 0 for None.
+        """Return the number of kernel answers that the measurement `stated` took; 0 for None.
 
-        They are one per single column, two for the errors of each part, and one per group of
-        tables.
+        Each part (the rows, or households and members) took one answer for each table of a single column, two for its
+        errors, and one for each group of tables.
+
+        Args:
+            plan: Not used.
+            stated: The measurement; None if there is none.
         """
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 

@@ -146,9 +146,14 @@ def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> 
 
 
 def stated_engine(options: argparse.Namespace) -> dict[str, object]:
-    """Return the entries of the spec's data section about the engine that counts the table.
+    """Return the entries of the spec's data section that say which engine, such as a Dask cluster, counts the table.
 
-    The dict is empty if this process counts.
+    Args:
+        options: The options of a command that counts its table (`add_table_options`).
+
+    Returns:
+        "engine" and the engine's own entries, such as "scheduler", as far as they were given; empty if this
+        machine counts.
     """
     entries = [entry for engine in extension.engines().values() for entry in engine.entries]
     stated = {entry.name: number(getattr(options, entry.name)) if entry.whole else getattr(options, entry.name) for entry in entries}

@@ -107,12 +107,16 @@ class Change:
 def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
     """Compare two releases cell by cell in the tables that both measured.
 
+    At most `MOST_SHARES` cells are compared, of the smallest tables first; the tables that are left out
+    for this reason are in the result's `left`.
+
     Args:
         before: The earlier release.
         after: The later release.
         tables: The tables to compare; tables with a column that differs (`comparable`) are left
             out.
-        each: Number of records of one person, in the earlier and in the later release.
+        each: Number of records of one person, in the earlier and in the later release; numbers of
+            records are divided by it to give the numbers of people.
     """
     domain = before.domain
     wanted = comparable(before.domain, after.domain, tables)

@@ -107,13 +107,16 @@ def parse_json(text: str, field: str) -> Any:
 def check_path(path: str, field: str) -> None:
     """Check that a path or URI can be opened at all; such paths would otherwise raise various errors.
 
+    Only the addresses of object stores (`STORES`) are searched for credentials; others, such as postgresql://,
+    are not.
+
     Args:
         path: The path or URI. It may be of a file that does not exist.
         field: Name of the path in messages.
 
     Raises:
-        InputError: The path holds a NUL character, is too long, or names an unknown home directory;
-            or the URI holds credentials.
+        InputError: The path holds a NUL character, is too long, or names an unknown home directory; or the
+            address of a store holds credentials, or options other than region, endpoint_override and scheme.
     """
     if "\0" in path:
         raise InputError(field, "the path contains a NUL character", "check the path")

@@ -38,12 +38,12 @@ def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1)
     """Return an answer that measures a private vector with rounded normal noise.
 
     Args:
-        vector: Returns the vector from a view, in whole steps of 1 / fineness.
-        sigma: Standard deviation of the noise, in units of the result.
-        fineness: Steps per unit, a power of two.
+        vector: Returns the vector from a view, in steps; `fineness` steps are one unit.
+        sigma: Standard deviation of the noise, in units.
+        fineness: Number of steps in a unit, a power of two.
 
     Returns:
-        A function of the view that returns noisy values in units: steps / fineness.
+        A function of the view that returns the noisy vector in units, as multiples of 1 / fineness.
     """
     return lambda view: view.noise.gaussian(vector(view), sigma * fineness) / fineness
 
@@ -276,18 +276,20 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
     """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts.
 
-    Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
+    A kernel is asked with `kernel.measure_ranked_error(answers, rank, sigma)`, which returns the
+    number. Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
     (Proposition 3), exactly, on the grid of `scores`. The answer does not tell which marginal has
     this error.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         answers: By clique, the public counts that the exact marginals are compared with.
         rank: Rank of the wanted error, 1 for the smallest, len(answers) for the largest.
         sigma: Standard deviation of the noise, in records.
 
     Returns:
-        A function of the view that returns the noisy error, in records; noise may make it negative.
+        For the kernel, a function of the view that returns the noisy error, in records; noise may make
+        it negative.
 
     Raises:
         ValueError: The rank is not in 1..len(answers), or an answer has another shape than its

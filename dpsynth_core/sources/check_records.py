@@ -143,15 +143,17 @@ class LinkCheck:
 
 
 def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCheck]:
-    """Return how many rows of two linked tables are not counted, from one pass over each table.
+    """Return how many rows of two linked tables are not counted, by reason, from one pass over each table.
 
-    The exact counts are curator-only. Rows without a key are in none of the counts.
+    Not counted are rows of the first table that repeat a key, and rows of the second whose key the
+    first lacks or that exceed the limit for their key. Rows without a key are in none of these
+    numbers. The numbers are exact and curator-only.
 
     Args:
         first: The first table, such as households.
         second: The second table, such as members.
         key: The column of the key, which both tables have.
-        most: The number of rows of the second table that are counted for a key.
+        most: The limit: so many rows of the second table are counted for a key.
 
     Raises:
         InputError: A table cannot be read, or lacks the key.

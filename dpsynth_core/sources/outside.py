@@ -143,10 +143,13 @@ def missing_label(attribute: Attribute) -> str:
 
 
 def outside_label(attribute: Attribute) -> str:
-    """Return the label of the cell where values outside count if they lack a cell, else "".
+    """Return the label of the cell where values outside count if the column has no cell of its own for them.
 
-    `NEAREST` means that values beyond the bounds count in the nearest bin or code. "" also for a
-    column whose values are to be learnt.
+    Such values always count somewhere: in the cell that `other_as` names, else in the missing cell, else in the
+    first one. Where numbers beyond the bounds, or codes, count in the nearest bin or code, `NEAREST` is returned.
+
+    Returns:
+        The label; "" if the column has a cell for such values, or its values are to be learnt.
     """
     if attribute.other or attribute.most:
         return ""

@@ -37,15 +37,23 @@ MAX_STANDARD_LINES = 100
 def reader(kind: str) -> ModuleType:
     """Return the module that reads a kind of file.
 
-    The functions of all modules raise InputError, OSError and ArrowException. Except for CSV and
-    Parquet, whose folders are read as one table, a module reads one file after the other. It has
-    two functions: `names(path, form)` returns the column names in file order, trimmed;
-    `batches(path, form, columns, rows)` yields these columns of every record in file order, at most
-    about `rows` rows at a time. For files that declare types it also has `schema(path, form)`; for
-    files that declare labels `described(path, form)` and `encoding_of(path)`, and `batches` takes
-    listed values too; for text other than CSV `cuts(path, form, every)` and
-    `piece_batches(piece, form, columns)`; where text is usual `first_texts(path, form, rows)`; for
-    fields "names" and "sheet" of the format `header(path, form)` and `sheets(path)`.
+    All functions of these modules raise InputError, OSError and ArrowException. Those of CSV and Parquet take
+    other parameters and are described in their modules: Parquet takes the files of a folder together, CSV takes a
+    part and has `header` in place of `names`.
+
+    Every other module reads a single file, with these functions:
+
+    - All kinds: `names(path, form)` returns the trimmed column names in file order; `batches(path, form, columns,
+      rows)` yields these columns of every record in file order, at most about `rows` rows at a time.
+    - Kinds that declare types or labels: `schema(path, form)`.
+    - Kinds that declare labels: `described(path, form)` and `encoding_of(path)`; `batches` also takes listed
+      values.
+    - Lines of text: `cuts(path, form, every)` and `piece_batches(piece, form, columns)`.
+    - Kinds that usually store numbers as text: `first_texts(path, form, rows)`.
+    - Kinds with the fields "names" and "sheet" of the format: `header(path, form)` and `sheets(path)`.
+
+    Args:
+        kind: A name in `FILE_KINDS`.
     """
     return import_module(FILE_KINDS[kind].reader)
 

@@ -28,9 +28,11 @@ def digits(values: NDArray[np.float64]) -> int:
 
 
 def rounded(value: float, places: int) -> str:
-    """Return a number as text with `places` digits after the point, and a comma for each thousand.
+    """Return a finite number as text with `places` digits after the point, and a comma for each thousand.
 
-    It is rounded half up, exactly as the script of explore.html rounds.
+    Halves are rounded away from zero, exactly as the script of explore.html rounds, and so is what is less than a
+    half by up to 1e-7 of the last digit, as floating-point numbers may lose that much. A number that is rounded
+    to 0 has no minus sign.
     """
     scaled = math.floor(abs(value) * 10**places + 0.5 + _LOST)
     whole, rest = divmod(scaled, 10**places)

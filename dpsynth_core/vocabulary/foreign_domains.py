@@ -126,12 +126,15 @@ def _without(section: dict[str, Any], key: str) -> dict[str, Any]:
 def write(domain: Domain, peer: str) -> dict[str, Any]:
     """Return a domain as a document of another program, to be written as JSON or YAML.
 
+    Facts that the program's format cannot state are left out without an error, such as bounds of
+    numbers for SDV and filled columns for google/dpsynth.
+
     Args:
         domain: The domain.
         peer: Name of the program in `PEERS`.
 
     Raises:
-        InputError: The program is unknown, or cannot describe a column.
+        InputError: The program is unknown, or its format has no columns of a column's kind.
     """
     if peer not in PEERS:
         raise InputError("peer", "it is not known", f"use one of {', '.join(PEERS)}")

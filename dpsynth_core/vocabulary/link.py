@@ -126,9 +126,12 @@ class Link:
 
     @staticmethod
     def alike(name: str) -> str:
-        """Return the name of the column that counts a household's members with the same value in a member's column.
+        """Return the name of a member's column with the number of household members that have its value in `name`.
 
         The member itself is counted, so the number is at least 1.
+
+        Args:
+            name: The name of a column of the members.
         """
         return f"members alike in {name}"
 

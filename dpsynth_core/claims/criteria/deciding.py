@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Usefulness]) -> Outcomes:
     """Measure the criteria of a plan, in order, with the kernel's whole remaining budget, in equal parts.
 
-    Criteria that a repeated run did not reach stay unmeasured.
+    Criteria on models take no part of it: they are decided by `useful`. If the kernel repeats a run that
+    was interrupted, the criteria that this run did not reach stay unmeasured.
 
     Args:
         plan: The plan.
         kernel: The kernel.
         final: The final parts of the release.
-        useful: The measured models, which decide the criteria on models; () if no models were measured.
+        useful: The measured models; () if no models were measured.
+
+    Returns:
+        An outcome for each criterion of the plan, in its order.
     """
     asking, decided = measured(plan.criteria), list[Decided]()
     with suppress(AnswersEnd):  # what was decided until then stays

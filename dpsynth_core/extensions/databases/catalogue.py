@@ -37,7 +37,10 @@ class Column:
 
     @property
     def is_number_as_text(self) -> bool:
-        """True for numbers of any size (numeric), which are read as text: as doubles, two identifiers above 2^53 could become one."""
+        """True for numbers of any size (numeric) that no decimal type of Arrow holds, so that they are read as text.
+
+        They are not read as doubles, because two identifiers above 2^53 could become one.
+        """
         return self.type.startswith("numeric") and pa.types.is_string(self.arrow) and not self.type.endswith("[]")
 
 

@@ -28,12 +28,11 @@ def reading(select: str, columns: Sequence[Column], order: Sequence[Column], val
 
     Args:
         select: The SELECT.
-        columns: The columns to read.
-        order: The columns by which records are sorted, see `DatabaseTable`.
-        value: Returns the SQL expression of a column's value, from its qualified name and the
-            column.
-        key: Returns the SQL expression of a column's sort key. Values that are read differently
-            must have different keys.
+        columns: The columns to read, at least one.
+        order: The columns by which records are sorted, see `DatabaseTable`; empty for any order.
+        value: Returns the SQL expression of a column's value, from its quoted, qualified name and the column.
+        key: Returns likewise the SQL expression that the column is sorted by. Two values with the same key must
+            be read as the same value, or else the order of records would be open.
     """
     records = unlike(column.name for column in (*columns, *order))
 

@@ -56,7 +56,11 @@ def statements(release: Release) -> tuple[Statement, ...]:
 
 
 def has_mean(column: Attribute) -> bool:
-    """Return whether the mean of a column has a meaning: its values are numbers, and not codes with labels."""
+    """Return whether the mean of a column has a meaning.
+
+    It has one for numbers in bins (not dates, times or durations), and for ordinal columns whose categories are
+    numbers without labels. It has none for categorical columns, even if their categories are numbers.
+    """
     return cell_values(column) is not None and (column.is_number or (column.kind == "ordinal" and not column.labels))
 
 

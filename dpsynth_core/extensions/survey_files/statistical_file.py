@@ -131,13 +131,15 @@ def batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all records, in file order, at most `rows` rows at a time.
 
+    The columns have the types of `schema`. Values that an SPSS file declares missing are null, unless
+    they are listed. A file without records yields no batch.
+
     Args:
         path: The file.
         form: The format of the table.
-        columns: The names of the columns.
+        columns: The names of the columns, at least one.
         rows: The largest number of rows of a batch.
-        listed: Listed values by column. A listed value is a value, even where the file declares
-            that it means missing.
+        listed: The listed values by column.
 
     Raises:
         InputError: The file is damaged.

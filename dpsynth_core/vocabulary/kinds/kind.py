@@ -125,9 +125,17 @@ class Scale(ABC):
         return number
 
     def typed_upper(self, name: str, entered: Any) -> Any:
-        """Return an upper bound from typed or written input; it takes and raises what `typed` does.
+        """Return an upper bound of the kind from typed or written input.
 
-        For some kinds a coarse value means its end: of timestamps, a day means its last moment.
+        It is what `typed` returns, except where a coarse value means its end: as an upper bound of
+        timestamps, a day means its last moment.
+
+        Args:
+            name: The column, for errors.
+            entered: A text, or a value of the type.
+
+        Raises:
+            InputError: The text cannot be read as such a value.
         """
         return self.typed(name, entered)
 

@@ -159,9 +159,10 @@ def reread(draft: Draft, **changes: Any) -> Table:
 
 
 def restated(draft: Draft, **changes: Any) -> Table:
-    """Return the draft's table at a place of an extension, with `changes` to the notation of its texts.
+    """Return the draft's table with `changes` to the notation of its texts, without reading the table.
 
-    Nothing is read, and the draft is not changed.
+    It is for a table that is at a place of an extension, not in a file. The draft is not changed; the
+    table becomes its table by `adopt`.
 
     Args:
         draft: The draft.

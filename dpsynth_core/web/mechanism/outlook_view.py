@@ -134,10 +134,11 @@ def shown(project: Current, plan: Plan) -> bool:
 
 
 def before(project: Current, plan: Plan | None) -> None:
-    """Draw changes of the plan that would help, before a run.
+    """Draw changes of the plan that would help, before a run, each with a button.
 
-    Nothing is drawn while the plan is expected to be good enough, or without a plan, a number of
-    people or an outlook.
+    A button that was clicked changes the stored draft (`take`) and opens the page of the change;
+    nothing after the call runs then. Nothing is drawn if the plan is expected to be good enough, or if
+    there is no complete plan, no number of people, or no outlook (`outlook`).
 
     Args:
         project: The open project.

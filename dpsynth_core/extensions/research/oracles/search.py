@@ -82,7 +82,10 @@ class Solution:
 
     @property
     def certified(self) -> bool:
-        """True if the solver proved optimality, up to the rounding of the objective, which `gap` then states."""
+        """True if the status is optimal: the solver proved that no record is better, by more than `gap`.
+
+        The gap is not 0 where the solver's objective was rounded.
+        """
         return self.status == "optimal"
 
     @property

@@ -99,10 +99,11 @@ class Personal:
         return answer
 
     def refusal(self, request: Request) -> Response:
-        """Return the page that asks for the token.
+        """Return the page, with status 403, for a browser that was not let in.
 
-        A browser that follows a link from another site does not send the cookie. It gets a page
-        that repeats the request from this server.
+        The page asks for the token, and says so if a wrong one was given. A browser that followed a link from another
+        site did not send its cookie: it gets another page instead, which loads the same address again from this
+        server, so that the cookie is sent.
         """
         if request.headers.get("sec-fetch-site") == "cross-site":
             return page.ask_again()
