@@ -125,12 +125,30 @@ def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
 
 def html(before: Release, after: Release, found: Change) -> str:
     """Return the comparison of two releases as an HTML page."""
-    tables = ((title, _html_table(lines)) for title, lines in parts(found, before.domain))
-    sections = "".join(f'\n<h2>{title}</h2>\n<div class="scroll" tabindex="0">{lines}</div>' for title, lines in tables)
-    head, title = _HEAD.substitute(style=_STYLE.read_text(encoding="utf-8")), escape(_title(before, after))
+    sections = [(title, TITLES, lines) for title, lines in parts(found, before.domain)]
+    return page(_title(before, after), (_whose(before, after), summary(before, after, found)), sections, READING)
+
+
+def page(
+    title: str,
+    lead: Iterable[Sequence[str]],
+    sections: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]],
+    reading: Sequence[str],
+) -> str:
+    """Return an HTML page without script or network, with all texts escaped.
+
+    Args:
+        title: Its heading.
+        lead: Lists of sentences under the heading.
+        sections: Tables, each as a heading, the titles of its columns and its lines; the first cell of a line names it.
+        reading: Sentences on how to read the page.
+    """
+    tables = ((name, _html_table(titles, lines)) for name, titles, lines in sections)
+    body = "".join(f'\n<h2>{escape(name)}</h2>\n<div class="scroll" tabindex="0">{table}</div>' for name, table in tables)
+    head, title = _HEAD.substitute(style=_STYLE.read_text(encoding="utf-8")), escape(title)
     return (
-        f"{head}<title>{title}</title></head><body><main>\n<h1>{title}</h1>\n{_html_list(_whose(before, after))}"
-        f"{_html_list(summary(before, after, found))}{sections}\n<h2>How to read it</h2>\n{_html_list(READING)}</main></body></html>\n"
+        f"{head}<title>{title}</title></head><body><main>\n<h1>{title}</h1>\n{''.join(map(_html_list, lead))}"
+        f"{body}\n<h2>How to read it</h2>\n{_html_list(reading)}</main></body></html>\n"
     )
 
 
@@ -164,8 +182,8 @@ def _html_list(lines: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>\n"
 
 
-def _html_table(lines: Sequence[Sequence[str]]) -> str:
-    first, *numbers = TITLES
+def _html_table(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    first, *numbers = titles
     head = f'<th scope="col">{first}</th>' + "".join(f'<th scope="col" class="n">{title}</th>' for title in numbers)
     body = ""
     for name, *shares in lines:

@@ -1,0 +1,126 @@
+"""What changed between two releases, for Python programs."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+from dpsynth_core.extensions.repeated.changes import HOLM
+from dpsynth_core.extensions.repeated.changes_report import COLUMNS
+from dpsynth_core.extensions.repeated.changes_work import Found, found
+from dpsynth_core.foundation.confinement import Limits
+from dpsynth_core.foundation.errors import InputError, shown
+from dpsynth_core.foundation.private_files import private_file
+from dpsynth_core.interface.given_values import path_of, plain, whole_number
+from dpsynth_core.interface.release import Release
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Given: TypeAlias = "Release | str | os.PathLike[str] | bytes | BinaryIO"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes:
+    """What changed between two releases of a table. Print it to read a summary."""
+
+    _found: Found
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """All compared cells, a row each.
+
+        Shares are of all people, from 0 to 1. `low` and `high` are a 95 % interval of the change by itself; `adjusted` is the p-value
+        after the correction, missing for a table that rests on bounds; `changed` says whether the cell is listed.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._found.rows, columns=list(COLUMNS))
+
+    @property
+    def changed(self) -> pd.DataFrame:
+        """The cells that changed beyond the noise, the largest change first; no rows if none did."""
+        cells = self.cells
+        kept = cells[cells["changed"].astype(bool)]
+        return kept.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """Sentences on what changed and how it was decided. Names in them are not escaped for HTML."""
+        return tuple(self._found.summary)
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """Sentences on what can't be said."""
+        return tuple(self._found.unsaid)
+
+    @property
+    def unchecked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """By bundle, the questions of its check that stayed open; () where none did."""
+        return self._found.open
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as a page (.html) or all cells as a table (.csv), and return the path.
+
+        Args:
+            path: Where to write it.
+
+        Raises:
+            InputError: If the path has another ending.
+        """
+        place = path_of(path, "path")
+        if place.suffix.lower() not in (".html", ".csv"):
+            raise InputError("path", f"{shown(place.name)} is neither", "name a file that ends in .html or .csv")
+        with private_file(place) as stream:
+            stream.write(self._found.html if place.suffix.lower() == ".html" else self._found.csv)
+        return place
+
+    def __repr__(self) -> str:
+        return "\n".join(self.summary)
+
+
+def changes(
+    before: Given, after: Given, *, correction: str = HOLM, sampling: float | None = None, seconds: int = 30, megabytes: int = 1024
+) -> Changes:
+    """Say what changed between two releases of a table, beyond the noise of both. Both bundles are checked first.
+
+    Args:
+        before: The earlier release, or its bundle: a path, bytes or a binary stream.
+        after: The later release, or its bundle.
+        correction: How many cells are corrected for: "holm" (the probability of any false change is at most 5 %) or "bh" (of
+            the listed changes, at most 5 % are expected to be false; Benjamini-Hochberg).
+        sampling: The design effect of the samples, 1 for simple random samples, to count the sampling error too.
+        seconds, megabytes: Time and memory that each check may take.
+
+    Raises:
+        InputError: If a bundle cannot be read or is not consistent, or the two have no column in common. CapacityError if
+            the checks exceed `seconds` or `megabytes`.
+
+    Examples:
+        >>> import dpsynth_core as dps
+        >>> plan = dps.plan("demo", {"sex": ["female", "male"]}, epsilon=1, tables=1, mechanism="independent")
+        >>> found = dps.changes(plan.run(progress=False), plan.run(progress=False), seconds=300)
+        >>> set(found.cells["table"]), set(found.cells["basis"])
+        ({'sex'}, {'noise'})
+    """
+    number, most = whole_number(seconds, "seconds", "a time", 1, 10**6), whole_number(megabytes, "megabytes", "a size", 1, 10**6)
+    first, second = _bundle(before, "before"), _bundle(after, "after")
+    return Changes(found(first, second, str(correction), plain(sampling), Limits(megabytes=most, seconds=number)))
+
+
+def _bundle(given: Given, field: str) -> Path | bytes:
+    if isinstance(given, Release):
+        stream = io.BytesIO()
+        given.save(stream)
+        return stream.getvalue()
+    if isinstance(given, bytes | bytearray | memoryview):
+        return bytes(given)
+    if isinstance(given, str | os.PathLike):
+        return path_of(given, field)
+    content = given.read() if hasattr(given, "read") else None
+    if not isinstance(content, bytes):
+        raise InputError(field, f"{shown(given)} is no release", "give a release, or the path or bytes of its bundle")
+    return content
