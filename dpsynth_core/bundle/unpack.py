@@ -171,7 +171,7 @@ def _from_zip(place: Path | BinaryIO, limit: int) -> Bundle:
     except (InputError, PermissionError):
         raise
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error):
-        raise InputError(_FIELD, "it is not a whole ZIP file", "give release.zip and no file of rows alone, or download it again") from None
+        raise InputError(_FIELD, "it is not a whole ZIP file", "download it again, or give release.zip and no file of rows alone") from None
     return _bundle(files, digest)
 
 

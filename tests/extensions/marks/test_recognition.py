@@ -117,4 +117,4 @@ def test_commands_for_bundles_say_that_rows_are_none(command: str, capsys: pytes
     given = {"verify": [table], "ask": [table, "count"], "compare": [table, table, "--report", "a.md"]}[command]
     assert cli.main([command, *given]) != 0
     told = capsys.readouterr()
-    assert "it is not a whole ZIP file; give release.zip and no file of rows alone" in told.err + told.out
+    assert "it is not a whole ZIP file; download it again, or give release.zip and no file of rows alone" in told.err + told.out
