@@ -100,7 +100,10 @@ class Queries:
         self._lay_out()
 
     def marginal(self, labels: Labels) -> Table:
-        """Return the probabilities over the attributes `labels` (ascending indices from 0), one axis each; they sum to 1."""
+        """Return the probabilities over attributes `labels` (ascending indices from 0), one axis each; they sum to 1.
+
+        The result must not be changed: it may be a table of the model or a cached one, or a view of it.
+        """
         return self._table(mask_of(labels))
 
     def work(self, labels: Labels) -> float:

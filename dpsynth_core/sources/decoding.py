@@ -35,8 +35,9 @@ _ARROW_TYPE = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64
 def arrow_type(attribute: RowColumn) -> pa.DataType:
     """Return the Arrow type of a column of synthetic rows.
 
-    Times are in milliseconds, which every file format keeps, or in microseconds if the column's
-    precision is finer.
+    Moments are timestamps without a time zone, times of day are times, and durations are durations. All three
+    are in milliseconds, which every file format keeps, or in microseconds if the column's precision is finer.
+    Dates are date32.
     """
     if attribute.dtype not in times.READERS:
         return _ARROW_TYPE[attribute.dtype]

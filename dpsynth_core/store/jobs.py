@@ -101,6 +101,8 @@ def is_shared(kind: str) -> bool:
 def submit(db: Connection, job: Job, charge: Charge | None) -> None:
     """Reserve the charge and queue the job, both or neither, in the transaction of `db`.
 
+    A population that is not open yet is opened with the default cap.
+
     Args:
         db: Connection of the transaction.
         job: The job.
@@ -110,7 +112,7 @@ def submit(db: Connection, job: Job, charge: Charge | None) -> None:
         CapExceeded: The cap leaves too little.
         UnitDiffers: The population has another unit of privacy.
         BooksLost: The ledger is not whole.
-        InputError: The owner may not run it.
+        InputError: The owner may not run it, or the population cannot be opened.
     """
     roles.check(db, job.owner, Act.RUN)
     if charge is not None:

@@ -170,7 +170,8 @@ class Statistic(MeasuredCriterion):
             unit: The unit of privacy.
             rho: The criterion's part of the budget, in rho.
             workload: The workload, with the domain.
-            people: A public or declared number of people.
+            people: A public or declared number of people in each of the groups, which may be far fewer than all
+                people; for two linked tables, of households.
         """
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]

@@ -134,7 +134,11 @@ def cell_values(attribute: Attribute, inside: Inside | None = None) -> Vector | 
 
 
 def half_width(attribute: Attribute) -> float:
-    """Return the largest distance of a value from the middle of its cell, in the column's unit; 0 where cells are single values."""
+    """Return the largest distance of a value from the middle of its cell, in the column's unit.
+
+    It is 0 where cells are single values, as categories are. A bin of whole numbers ends before the next edge:
+    for 0 to 9 it is 4.5, not 5.
+    """
     if not attribute.is_number:
         return 0.0
     return float(max(np.diff(np.array(attribute.edges, dtype=np.float64)) - attribute.scale.whole)) / 2

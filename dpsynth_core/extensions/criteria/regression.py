@@ -156,14 +156,14 @@ class Coefficient(MeasuredCriterion):
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
         """Return the expected half width of the coefficient's bounds, for a release without error.
 
-        It is in units of y for each unit of x. People are assumed to be spread evenly over all bins. The result is infinite if noise may
-        hide the spread of a column (below some tens of thousands of people at epsilon 1).
+        It is in units of y for each unit of x. People are assumed to be spread evenly over all bins. The result is
+        infinite if noise may hide the spread of a column (below some tens of thousands of people at epsilon 1).
 
         Args:
             unit: The unit of privacy.
             rho: Budget that measures the criterion, in rho.
             workload: The workload.
-            people: Expected number of people.
+            people: Expected number of people in the group `among`, which may be far fewer than all people.
         """
         columns = (*self.beside, self.on, self.outcome)
         *regressors, y = (middles(workload.domain[name])[: workload.domain[name].values] for name in columns)

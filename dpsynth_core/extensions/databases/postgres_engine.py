@@ -44,14 +44,18 @@ _TYPES = {
 
 
 def opened(address: Address, timeout: int) -> Opened:
-    """Return a connection with a read-only transaction, which sees one snapshot of the database.
+    """Connect and return the connection, in a read-only transaction that sees one snapshot of the database.
 
-    Names are looked up among PostgreSQL's own only, because functions, operators or types in the
-    database's schemas may have the same names.
+    Statements have to name tables with their schema, and name only functions, operators and types that
+    PostgreSQL brings along: the database's own schemas, which may have others of the same names, are not
+    searched.
 
     Args:
         address: The address of the database.
         timeout: The seconds that one statement may take.
+
+    Raises:
+        psycopg.Error: The server cannot be reached, or refuses the connection.
     """
     import psycopg
 

@@ -32,12 +32,14 @@ _OF_SPSS, _OF_SAS, _OF_STATA = slice(109, 173), slice(240, 640), slice(0, 400)
 
 
 def said(table: Any) -> str:
-    """Return a sentence for whoever chose a table for a release if it says that its rows are synthetic; "" if it does not.
+    """Return a sentence for whoever chose a table for a release if the table calls its rows synthetic, else "".
 
-    A file that cannot be read says nothing here: whoever opens the table says why.
+    Of a folder, the first 20 files are looked at. A file that cannot be read says nothing here: whoever opens
+    the table says why.
 
     Args:
-        table: The path of a file or folder, an address, or a table in memory.
+        table: The path of a file or folder, or a table in memory; for an address (such as s3://...), nothing is
+            looked at, and the result is "".
     """
     try:
         found = _of_place(os.fspath(table)) if isinstance(table, str | os.PathLike) else _of_table(table)

@@ -15,14 +15,16 @@ WORK = f"{__name__}:work"
 
 
 def make(order: Order) -> dict[str, bytes]:
-    """Return the files of the bundle of an order by name, with its manifest (`bundle.remade.make`).
+    """Return the files of the bundle of an order by name, with its manifest; nothing is written.
+
+    A confined process makes them (`bundle.remade.make`).
 
     Args:
         order: The order.
 
     Raises:
         InputError: The process fails.
-        CapacityError: The process exceeds its limits.
+        CapacityError: The process exceeds its limits of time and memory (`bundle.remade.LIMITS`).
     """
     return remade.make(WORK, order.to_json(), "rows")
 

@@ -279,7 +279,10 @@ class Sweep:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """The title of each mechanism, with the settings that it is tried with, by its name.
+        """The title of each mechanism, by its name.
+
+        It is the title of the mechanism as the plan's settings configure it (one for the paper's version, say); it
+        lists no settings, and `title` adds a value of the swept one.
 
         Raises:
             InputError: The settings cannot be used.

@@ -56,9 +56,10 @@ class AimPublic(Aim):
         return replace(self, public=public)
 
     def forecast_for(self, workload: Workload, rho: float, people: float) -> Forecast:
-        """Return AIM's forecast (seconds, MB) with the work on public marginals added.
+        """Return AIM's forecast (seconds, MB) with the work on public marginals added, or why the run is refused.
 
-        The run is refused without a public table, or with one that is too large to keep in memory.
+        The forecast refuses (`fits` is False, and seconds and MB are 0) without a public table, or where the table
+        or the workload is too large.
 
         Args:
             workload: The tables that are asked for.

@@ -101,10 +101,11 @@ def run_name(run: Run) -> str:
 def compare(project: Current, chosen: Sequence[Run]) -> None:
     """Draw the settings of the chosen runs and, table by table, their errors as shares of all people.
 
-    Errors are drawn for tables that all runs have in common. Where there are no such tables, where
-    the largest errors are of different counts, or where no run states the error, a sentence says so
-    in place of the chart. Bounds have 95 % confidence. True errors, curator-only, are drawn if the curator
-    switched them on. For exactly two runs, changes between them are drawn too.
+    Errors are drawn for tables that all runs have in common. A sentence stands in place of the chart if there
+    are no such tables, if no run states the error, or if largest errors are asked for and the runs have
+    different tables or thresholds, so that these are not maxima over the same counts. Bounds have 95 %
+    confidence. True errors, curator-only, are drawn if the curator switched them on. For exactly two runs,
+    changes between them are drawn too.
 
     Args:
         project: The open project.
