@@ -3,7 +3,7 @@
 An attack that works with probability b on a person who does not take part works with probability T(b) at most if they do, with T the
 trade-off curve of the run (`privacy.meaning.power`). T is concave, so the same holds for means over people. Two tests compare the shares
 that were seen: one with equal shares, one with T. Both take for granted that the two groups differ by who took part alone, and that the
-attack works on each person independently of others once the rows are given. Their levels are exact under these assumptions.
+attack works on each person independently of others once the rows are given. Their levels hold under these assumptions.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def difference_by_chance(inside: Count, outside: Count) -> float:
 def excess(inside: Count, outside: Count, ceiling: Ceiling, left: float) -> float:
     """Return a p-value that the attack works on people of the table as often as the ceiling allows, or more rarely.
 
-    The share of others is unknown. For each share in its Clopper-Pearson interval of confidence 1 - `left`, the exact probability is
+    The share of others is unknown. For shares throughout its Clopper-Pearson interval of confidence 1 - `left`, the exact probability is
     computed of numbers that are as far above the ceiling as those seen. The largest of them plus `left` is a p-value (Berger and Boos
     1994). The distance from the ceiling is measured along its slope at that share.
 
