@@ -40,7 +40,13 @@ class Counts:
             self._fetch(missing)
 
     def prepare_cells(self, cells: Collection[Attribute]) -> None:
-        """Count and cache columns in one pass, each in the cells of an `Attribute`, which the domain need not have."""
+        """Count and cache columns in one pass, each in the cells of an `Attribute`, which the domain need not have.
+
+        The columns of an earlier call are forgotten.
+
+        Raises:
+            ValueError: The source holds codes and not values.
+        """
         counts = self.over(Domain(tuple(cells))).counts([(attribute.name,) for attribute in cells])
         self._cells = {attribute: counts[(attribute.name,)] for attribute in cells}
 
@@ -61,7 +67,11 @@ class Counts:
             cliques: Cliques whose names are in the domain's order.
 
         Returns:
-            By clique, the numbers of records, int64, shape `domain.sizes(clique)`.
+            By clique, the numbers of records, int64, shape `domain.sizes(clique)`. The arrays are the cached
+            ones, which the caller must not change.
+
+        Raises:
+            RuntimeError: The source returned a marginal of the wrong shape.
         """
         if unknown := [clique for clique in cliques if clique not in self._tables and not self._sum_down(clique)]:
             self._fetch(unknown)
@@ -80,7 +90,7 @@ class Counts:
             cells: The column, with cells that the domain need not have.
 
         Returns:
-            Exact numbers, int64, shape (cells,).
+            Exact numbers, int64, shape (cells,), in the cached array, which the caller must not change.
 
         Raises:
             ValueError: The source holds codes and not values.

@@ -122,6 +122,7 @@ class Kernel(ABC):
 
         Raises:
             InputError: Groups do not fit the domain.
+            CapacityError: The tables that tie groups to their columns have too many cells.
         """
 
     @abstractmethod
@@ -133,6 +134,7 @@ class Kernel(ABC):
 
         Raises:
             ValueError: A clique is empty or not in domain order.
+            InputError: A name is not in the domain.
         """
 
     @abstractmethod
@@ -224,6 +226,9 @@ class SealedKernel(Kernel):
             column: Name of the column whose codes decide.
             times: How often a record with each code counts: public whole numbers from 0 to
                 `unit.MOST_TIMES`, shape (size of the column,).
+
+        Raises:
+            InputError: No code counts.
         """
 
     @abstractmethod

@@ -118,6 +118,9 @@ class PrivacyKernel(SealedKernel):
             column: Name of the column whose code decides how often a record counts.
             times: How many times, by code; clipped to 0 .. `MOST_TIMES` and truncated to whole
                 numbers.
+
+        Raises:
+            InputError: No code counts.
         """
         whole = np.clip(times, 0, MOST_TIMES).astype(np.int64)
         source = Group(self.domain, self.__view.tables, {column: whole})
@@ -159,6 +162,7 @@ class PrivacyKernel(SealedKernel):
 
         Raises:
             ValueError: A clique is empty or not in domain order.
+            InputError: A name is not in the domain.
         """
         for clique in cliques:
             self._public.shape(clique)

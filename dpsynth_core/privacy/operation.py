@@ -136,6 +136,8 @@ class Operation(Generic[P, R]):
 
         Raises:
             ValueError: The question is invalid.
+            InputError: A name is not in the domain.
+            TypeError: The arguments do not go with the operation.
         """
         question = self.signature.bind(*arguments, **options).arguments
         answer = self._ask(public, *arguments, **options)

@@ -73,6 +73,7 @@ def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
     Raises:
         ValueError: The clique is not in domain order, a column has one value only, or sigma is out of
             range.
+        InputError: A name is not in the domain.
     """
     l2 = residuals.sensitivity(asked.unit, asked.shape(clique) if clique else (), sigma)
     return lambda _: l2
@@ -92,6 +93,7 @@ def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answ
 
     Raises:
         ValueError: A clique is empty or not in domain order.
+        InputError: A name is not in the domain.
     """
     shapes = [asked.shape(clique) for clique in cliques]
     ends = np.cumsum([math.prod(shape) for shape in shapes])
@@ -125,6 +127,7 @@ def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Resid
     Raises:
         ValueError: The clique is empty or not in domain order, a column has one value only, or sigma is
             out of range.
+        InputError: A name is not in the domain.
     """
     asked.shape(clique)
     bits = residuals.lattice_bits(sigma)
@@ -158,6 +161,7 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
 
     Raises:
         ValueError: The source cannot answer about persons.
+        InputError: A name is not in the domain.
     """
     asked.shape(clique)
     asked.require("roots")
@@ -181,6 +185,7 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
 
     Raises:
         ValueError: The cells are of another column, or the source cannot count in other cells.
+        InputError: A name is not in the domain.
     """
     asked.shape(clique)
     asked.require("over")
@@ -210,6 +215,7 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 
     Raises:
         ValueError: The source cannot answer about texts, or sigma or delta is out of range.
+        InputError: A name is not in the domain.
     """
     asked.shape(clique)
     asked.require("values")
@@ -265,6 +271,7 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 
     Raises:
         ValueError: An answer has another shape than its marginal, or is not finite or too large.
+        InputError: A name is not in the domain.
     """
     tables = tuple(answers.values())
     check_answers(tables, [asked.shape(clique) for clique in answers])
@@ -292,8 +299,9 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
         it negative.
 
     Raises:
-        ValueError: The rank is not in 1..len(answers), or an answer has another shape than its
-            marginal.
+        ValueError: The rank is not in 1..len(answers), or an answer has another shape than its marginal, or
+            is not finite or too large.
+        InputError: A name is not in the domain.
     """
     if not 1 <= rank <= len(answers):
         raise ValueError("a rank is from 1 to the number of marginals")
@@ -322,8 +330,9 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
         A function of the view that returns the noisy difference, in records; noise may make it negative.
 
     Raises:
-        ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty,
-            or an answer has another shape.
+        ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty, or an
+            answer has another shape, or is not finite or too large.
+        InputError: A name is not in the domain.
     """
     if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
         raise ValueError("a threshold is from 1 to the number of columns")
@@ -349,8 +358,9 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
         A function of the view that returns the noisy difference, in records; noise may make it negative.
 
     Raises:
-        ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is
-            empty, or an answer has another shape.
+        ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is empty, or an
+            answer has another shape, or is not finite or too large.
+        InputError: A name is not in the domain.
     """
     along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
     if not all(axes and all(cells for _, cells in axes) for axes in along.values()):
@@ -443,6 +453,7 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
     Raises:
         ValueError: The bounds or a weight are out of range, both bounds are 0, or the weights have
             another shape.
+        InputError: A name is not in the domain.
     """
     if not -1 <= low <= 0 <= high <= 1 or low == high:
         raise ValueError("weights are from -1 to 1, and their bounds have 0 between them")
@@ -473,7 +484,9 @@ def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: N
         A function of the view that returns the selected clique.
 
     Raises:
-        ValueError: `among` has another shape or selects none, or an answer has another shape.
+        ValueError: `among` has another shape or selects none, or an answer has another shape, or is not
+            finite or too large.
+        InputError: A name is not in the domain.
     """
     if offered not in asked.offered:
         check_answers(offered.tables, [asked.shape(clique) for clique in offered.cliques])

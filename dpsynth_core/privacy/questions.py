@@ -167,6 +167,9 @@ def among(cells: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
 
     Args:
         cells: By column, the codes of which a record must have one.
+
+    Returns:
+        A tuple of texts: a tag, then each column with its codes, in the order of the names of columns.
     """
     return (_AMONG, *(f"{name}: {', '.join(map(str, cells[name]))}" for name in sorted(cells)))
 

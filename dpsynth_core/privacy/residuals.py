@@ -65,6 +65,9 @@ def one_row_elsewhere(sizes: tuple[int, ...], bits: int) -> Fraction:
     Args:
         sizes: Number of values of each column.
         bits: The noise is on a lattice of 2^-bits people.
+
+    Raises:
+        ValueError: `sizes` is empty, or a column has fewer than two values.
     """
     smallest = largest = Fraction(1)
     for equal, different in _factors(sizes, bits):

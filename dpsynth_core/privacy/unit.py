@@ -45,7 +45,11 @@ class Unit:
             raise InputError("unit.max_rows_per_person", f"{rows!r} is not a whole number from 1 up", "give the most rows one person owns")
 
     def counted(self, times: int) -> Unit:
-        """Return the unit of privacy of counts in which each record counts up to `times` times (Proposition 26)."""
+        """Return the unit of privacy of counts in which each record counts up to `times` times (Proposition 26).
+
+        Raises:
+            InputError: `times` is below 1.
+        """
         return replace(self, max_rows_per_person=self.max_rows_per_person * times, rows_may_not_count=True)
 
     @property

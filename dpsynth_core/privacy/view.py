@@ -64,7 +64,8 @@ class View(Protocol):
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
         """Return the exact marginals of canonical cliques (tuples of columns in domain order), by clique.
 
-        Each has the numbers of records, int64, shape domain.sizes(clique).
+        Each has the numbers of records, int64, shape domain.sizes(clique). The arrays may be cached: do not
+        write to them.
         """
 
     def total(self) -> Integers:
