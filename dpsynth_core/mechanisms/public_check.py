@@ -81,7 +81,8 @@ def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
 def refusal(public: PublicTable | None, workload: Workload) -> str:
     """Return why a mechanism that weights the rows of a public table cannot run, or "" if it can.
 
-    It cannot run without a public table, or if the table or the workload is too large.
+    It cannot run without a public table, if the workload has more than 100 million cells, or if the rows of
+    the public table times the number of tables asked for exceed 60 million (`MAX_PLACES`).
 
     Args:
         public: The public table; None if none was chosen.

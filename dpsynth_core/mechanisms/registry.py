@@ -84,7 +84,7 @@ def get(name: str) -> Mechanism:
 
     Raises:
         InputError: The name is unknown; the error lists the known names.
-        foreign.Missing: Its package is not installed.
+        foreign.Missing: Its package is not installed, or offers no such mechanism. It is an InputError too.
     """
     if ":" in name:
         return _foreign(name)

@@ -68,7 +68,7 @@ class GaussianAnswers:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: more than 100 million cells.
 
         Both grow with the number of cells of the workload; the budget does not matter.
         """
@@ -82,6 +82,8 @@ class GaussianAnswers:
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Measure each table of the workload once, with the kernel's whole budget.
+
+        Of the steps, a `Measured` has a noisy answer and the last one, `Finished`, has the model.
 
         Yields:
             A Measured for each table, then a Finished with the noisy tables as its model.

@@ -73,7 +73,11 @@ class ResidualAnswers:
         return answer
 
     def measurement(self, clique: Clique) -> Measurement | None:
-        """Return the marginal as a measurement with its correlated noise; None if it has no noise at all."""
+        """Return the marginal as a measurement with its correlated noise; None if it has no noise at all.
+
+        Raises:
+            KeyError: One of the marginal's residuals was not measured.
+        """
         variance = _directions(self.domain, clique, self.sigmas)
         if not variance:
             return None
@@ -136,7 +140,7 @@ class ResidualPlanner:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: more than 50 million cells.
 
         Both grow with the number of cells of the workload's closure, and the time with its number
         of marginals; the budget does not matter.
@@ -155,6 +159,8 @@ class ResidualPlanner:
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run ResidualPlanner with the kernel's remaining budget; yield its steps.
+
+        Of the steps, a `Measured` has a noisy answer and the last one, `Finished`, has the model.
 
         Yields:
             A Measured for each marginal of the workload's closure, as soon as its last residual is

@@ -105,8 +105,8 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
     Args:
         scale: The scale of the column, which knows round numbers.
         edges: Edges of the cells.
-        counts: Noisy counts of the cells.
-        sigma: Standard deviation of their noise.
+        counts: Noisy counts of the cells, in records.
+        sigma: Standard deviation of their noise, in records.
         most: Largest number of cells of the column; an equal share is the sum of the counts over
             this.
     """
@@ -130,8 +130,8 @@ def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
 
     Args:
         edges: Edges of the cells.
-        counts: Noisy counts of the cells.
-        sigma: Standard deviation of their noise.
+        counts: Noisy counts of the cells, in records.
+        sigma: Standard deviation of their noise, in records.
         bins: Largest number of bins.
     """
     left, kept, held, width, last = float(np.maximum(counts, 0).sum()), [edges[0]], 0.0, 0, math.inf
@@ -159,8 +159,8 @@ def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) 
     Args:
         bins: Edges of the bins, a subset of `edges`.
         edges: Edges of the cells.
-        counts: Noisy counts of the cells.
-        sigma: Standard deviation of their noise.
+        counts: Noisy counts of the cells, in records.
+        sigma: Standard deviation of their noise, in records.
         most: Largest number of bins.
     """
     at, below, finer = np.asarray(edges, dtype=np.float64), np.concatenate([[0.0], np.cumsum(counts)]), list(bins)

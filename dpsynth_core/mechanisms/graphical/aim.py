@@ -107,7 +107,7 @@ class Aim(AimParameters):
     card: Card = aim_strategies.OURS
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
-        """Return the expected time (seconds) and memory (MB) for `PEOPLE_ASSUMED` people, or why the run is refused.
+        """Return the expected time (seconds) and memory (MB) for 50,000 people, or why the run is refused.
 
         Args:
             workload: The tables that are asked for.
@@ -130,6 +130,9 @@ class Aim(AimParameters):
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 4, whose lines the comments name, with the kernel's whole budget; yield its steps.
+
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
 
         Yields:
             A Measured for each table, a Fitted for each estimate of the model, then a Finished.

@@ -273,7 +273,10 @@ class AimParameters:
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
-        """Return the model's capacity in MB for a table of so many columns; wide tables use a part of `max_size_mb`."""
+        """Return the model's capacity in MB for a table of so many columns.
+
+        It is `max_size_mb`, or a sixteenth of it from 50 columns on (`Strategies.wide`).
+        """
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 
     def most_groups(self, domain: Domain, columns: int, noise: float) -> int:

@@ -74,6 +74,9 @@ def many_celled(domain: Domain, most: int) -> list[str]:
 def pay(domain: Domain, most: int, noise: float) -> bool:
     """Return whether groups of values are worth their time: noise would spoil tables of columns of many values.
 
+    That is so if noise would put 5 % of the people or more in a wrong cell of a table of two such columns, on
+    average.
+
     Args:
         domain: The domain.
         most: Largest number of groups of a column.

@@ -108,7 +108,11 @@ def needed(households: float, most: int, columns: int, cells: int) -> tuple[floa
 
 
 def workload(link: Link) -> Workload:
-    """Return the workload of all tables of two columns; all tables of a kind together weigh WEIGHTS[kind]."""
+    """Return the workload for two linked tables: every table of two columns.
+
+    All tables of a kind together have a fixed weight (`WEIGHTS`): 0.8 for tables of households, 1.4 of one
+    member, 2.9 across both, and 0.82 of two members of one household.
+    """
     tables = kinds(link)
     number = Counter(tables.values())
     return Workload(link.domain, {clique: WEIGHTS[kind] / number[kind] for clique, kind in tables.items()})
@@ -132,7 +136,11 @@ class HouseholdModel:
     alike: Mapping[str, RowModel]
 
     def marginal(self, clique: Clique) -> NDArray[np.float64]:
-        """Return the marginal over `clique` in counts of records, from the model of two members if the clique names both."""
+        """Return the marginal over `clique` in counts of records, one axis per column.
+
+        It is of the model of two members if the clique names a column of the second member, else of the model
+        of a household and a random member.
+        """
         return (self.two if set(clique) & set(map(self.link.other, self.link.members.names)) else self.one).marginal(clique)
 
     def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
@@ -230,6 +238,9 @@ class Households:
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run the mechanism with the kernel's whole budget. Single columns come first, then numbers of members, then rounds as in AIM.
+
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
 
         Yields:
             A Measured for each table, a Fitted for each estimate of the models, then a Finished.

@@ -59,6 +59,9 @@ class Independent:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Measure each column for an equal part of the kernel's budget, and fit their product.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column, a Fitted, then a Finished.
         """

@@ -40,7 +40,7 @@ _EXACTLY = 300.0
 def levels_of(domain: Domain, columns: Collection[str]) -> Levels:
     """Return the levels of the named columns, from fine to coarse: groups of 4 neighbouring cells, of 16 and so on.
 
-    A column of few cells has no levels, and a column of more than MOST_CELLS cells has no entry.
+    A column of fewer than 8 ordered cells has no levels, and a column of more than 256 cells has no entry.
     """
     return {name: tuple(_levels(domain, domain[name])) for name in columns if domain[name].size <= MOST_CELLS}
 

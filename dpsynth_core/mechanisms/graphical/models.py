@@ -279,7 +279,14 @@ class Fit(Protocol):
         *,
         assumed: Sequence[MarginalCounts] = (),
     ) -> GraphicalModel:
-        """Return the model fitted to the measurements; arguments as in `fit`."""
+        """Return the model that Private-PGM fits to the measurements, in the run's kernel, folding and smoothed columns.
+
+        Args:
+            measurements: The noisy tables.
+            earlier: The model to start from; None to start anew.
+            stopping: When the fit ends.
+            assumed: Marginals that are known without measurement; they do not inform the number of rows.
+        """
 
 
 def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_MB) -> str:
@@ -378,9 +385,16 @@ def choose(kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable,
 
 
 class Selecting:
-    """Several selections with the same answers, weights and offsets (`choose`).
+    """Several selections by the exponential mechanism with the same answers, weights and offsets.
 
     The candidates and `Choice.seen` are fixed before the first selection.
+
+    Args:
+        kernel: The kernel, which each selection charges.
+        answers: The model's answers, in counts, at least one.
+        weights: The weight w_r of each table.
+        offsets: A number of counts for each table, which is subtracted from its distance.
+        eps: Privacy parameter of each selection.
     """
 
     def __init__(self, kernel: Kernel, answers: Answers, weights: ByTable, offsets: ByTable, eps: float) -> None:

@@ -96,6 +96,9 @@ class Mst:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Run MST with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column and a Fitted, a Measured for each edge and a Fitted, then a Finished.
         """

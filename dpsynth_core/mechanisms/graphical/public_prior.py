@@ -173,7 +173,10 @@ class PublicPrior:
         return excess / variance, noise**2
 
     def shares(self, clique: Clique) -> Float:
-        """Return the marginal of the weighted public rows as shares, one axis per attribute; cached by clique."""
+        """Return the marginal of the weighted public rows as shares, one axis per attribute.
+
+        The array is cached, so the caller must not change it.
+        """
         if clique not in self._shares:
             self._shares[clique] = of_codes(self.domain, self.codes, clique, self.weights)
         return self._shares[clique]
