@@ -13,10 +13,11 @@ CITATION = "CITATION.cff"
 
 
 def cff(release: Release) -> bytes:
-    """Return CITATION.cff, as UTF-8, of a release that states creators, which the format requires.
+    """Return CITATION.cff, as UTF-8, of a release that states creators.
 
-    Its texts are quoted as in JSON. YAML reads these alike except for characters above U+FFFF,
-    which are written in YAML's own form.
+    The format requires at least one author. Without creators the result is not a valid citation file, and
+    nothing is raised. Texts are in double quotes and escaped as in JSON; characters above U+FFFF are written
+    as YAML escapes them.
     """
     return "".join(f"{line}\n" for line in _lines(release)).encode()
 

@@ -35,11 +35,12 @@ _TYPES = {
 
 
 def data_package(release: Release, rows: Mapping[str, Digest]) -> bytes:
-    """Return the data package as JSON, in UTF-8.
+    """Return datapackage.json, in UTF-8: the files of rows and the file of errors as a Frictionless Data Package.
 
     Args:
         release: The release.
-        rows: Size and SHA-256 of each file of rows, by name; only CSV files are described.
+        rows: Size and SHA-256 of each file of rows, by name. Only the CSV files of the tables of rows are
+            described, in the order of their names; other formats are left out.
     """
     said, stated = release.about, release.about.stated
     contributors = [{"title": creator, "role": "author"} for creator in stated.creators]

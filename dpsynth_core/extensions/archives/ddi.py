@@ -29,10 +29,11 @@ _TAG = re.compile(r'</?[A-Za-z]+(?: (?!xmlns)[A-Za-z]+="[^"<>]*")* ?/?>')
 
 
 def is_plain(content: bytes) -> bool:
-    """Return whether an XML document consists of DDI elements and text only.
+    """Return whether a file is an XML document as `codebook_xml` writes it: of DDI elements and text only.
 
-    It then has no processing instructions, entities or names of other vocabularies, which a browser
-    might run or load.
+    It then has no processing instructions, entities or names of other vocabularies, which a browser might run
+    or load. False for bytes that are not UTF-8, and for a document with another declaration or root element
+    than `codebook_xml` writes.
     """
     try:
         text = content.decode()
@@ -42,7 +43,11 @@ def is_plain(content: bytes) -> bool:
 
 
 def codebook_xml(release: Release) -> bytes:
-    """Return the codebook of the rows, or of the tables of a release without rows, as DDI Codebook 2.5 in UTF-8."""
+    """Return codebook.xml, the DDI Codebook 2.5 of a release, in UTF-8.
+
+    It describes the release and each column of the rows. Without rows, it describes the columns of the
+    tables.
+    """
     root = Element("codeBook", {"xmlns": "ddi:codebook:2_5", "version": "2.5"})
     _study(SubElement(root, "stdyDscr"), release)
     tables = [(FIRST, release.plan.row_domain, release.rows)]

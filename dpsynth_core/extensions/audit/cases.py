@@ -69,8 +69,7 @@ class Case:
             `OLD` (none under add-remove) and of `NEW`.
         units: Units of privacy to audit.
         look: A guess at the privacy loss of an answer, in place of the guess from `losses`.
-        view: Returns the kernel to ask from the kernel of all records, such as one of weighted
-            records.
+        view: Turns the kernel of all records into the kernel that is asked, such as one of weighted records.
     """
 
     operation: str
@@ -117,7 +116,7 @@ def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Fi
         kernels: Builds the kernels; a test gives a broken one.
 
     Returns:
-        One finding per claim.
+        One finding per claim: the smallest rho or epsilon that the probabilities allow.
 
     Raises:
         RuntimeError: More than 100,000 sequences of choices lead to an answer.
@@ -134,7 +133,7 @@ def compute(case: Case, unit: Unit, kernels: Kernels = PrivacyKernel) -> list[Fi
 
 
 def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kernels: Kernels = PrivacyKernel) -> list[Finding]:
-    """Test every claim about a case against answers drawn on either table, and return one finding per claim.
+    """Test every claim about a case against answers drawn on either table.
 
     Args:
         case: The case.
@@ -143,6 +142,9 @@ def sample(case: Case, unit: Unit, noise: Noise, draws: int, level: float, kerne
         draws: Number of draws per table before `case.share` reduces it; at least 8 are drawn.
         level: Error probability of each claim (`evidence.from_draws`).
         kernels: Builds the kernels; a test gives a broken one.
+
+    Returns:
+        One finding per claim: a lower confidence bound for its rho or epsilon.
     """
     neighbours, charges = case.neighbours(unit), set[tuple[Event, ...]]()
     question = case.question(neighbours, kernels)
@@ -190,6 +192,8 @@ def probabilities(answer: Callable[[Branch], Hashable]) -> dict[Hashable, float]
 
     Raises:
         RuntimeError: More than 100,000 sequences of choices lead to an answer.
+        NotImplementedError: The answer takes normal or Laplace noise or tosses coins (`halved`), which have
+            too many values.
     """
     total: defaultdict[Hashable, float] = defaultdict(float)
     waiting: list[tuple[int, ...]] = [()]

@@ -197,6 +197,8 @@ class Finding:
 def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level: float) -> Finding:
     """Test a claim against answers drawn on two neighbouring tables.
 
+    The result has a lower confidence bound for the rho or epsilon (`Finding.least`).
+
     The first draws choose an event, and the others bound its probabilities. If the claim is true,
     the finding contradicts it with probability `level` at most.
 
@@ -254,7 +256,7 @@ def _first(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> int:
 
 
 def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person: dict[Hashable, float]) -> Finding:
-    """Test a privacy claim against the exact probabilities of all answers on two neighbouring tables.
+    """Test a claim against the exact probabilities of all answers on two neighbouring tables.
 
     The events are the sets of answers with the largest likelihood ratios (Neyman and Pearson), in both
     directions. `least` of the result is the smallest parameter that is compatible with all events.
@@ -262,7 +264,7 @@ def from_probabilities(claim: Claim, without: dict[Hashable, float], with_person
     Args:
         claim: The claim.
         without: Probability of each answer without the person; an absent answer has probability 0.
-        with_person: The same with the person.
+        with_person: Probability of each answer with the person.
     """
     answers = {*without, *with_person}
     p, q = (np.array([side.get(answer, 0.0) for answer in answers]) for side in (with_person, without))

@@ -122,5 +122,5 @@ def _mu(area: float) -> float:
 
 
 def gaussian_area(mu: float) -> float:
-    """Return the area under the trade-off curve of mu-GDP: the probability that a random member has the higher score."""
+    """Return the area under mu-GDP's trade-off curve: the probability that a random member's score is above a random other's."""
     return float(ndtr(mu / math.sqrt(2)))

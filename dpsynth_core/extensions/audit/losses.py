@@ -55,7 +55,7 @@ class Losses:
 
     Args:
         neighbours: The two tables.
-        view: Returns the kernel that is asked from the kernel of all records.
+        view: Turns the kernel of all records into the kernel that is asked.
     """
 
     def __init__(self, neighbours: Neighbours, view: View = lambda kernel: kernel) -> None:
@@ -63,7 +63,7 @@ class Losses:
         self._exact = [view(PrivacyKernel(table, neighbours.unit, _AMPLE, _Silent())) for table in neighbours.tables]
 
     def of(self, operation: str, arguments: Arguments) -> Guess:
-        """Return the function from an answer of this operation to its guessed privacy loss or label.
+        """Return a function that describes an answer of this operation by a `Draw`: a guess at its privacy loss, or a label.
 
         Args:
             operation: Name of the operation.
@@ -134,7 +134,11 @@ def chosen(likelihood: Likelihood) -> Maker:
 
 
 def key(answer: Any) -> Hashable:
-    """Return an answer of any type as a hashable value."""
+    """Return an answer as a value that can be hashed.
+
+    The result for an array is a flat tuple of its numbers. The entries of a tuple are converted likewise. Any
+    other answer is returned unchanged, even if it cannot be hashed, such as a dict.
+    """
     if isinstance(answer, np.ndarray):
         return tuple(answer.ravel().tolist())
     return tuple(map(key, answer)) if isinstance(answer, tuple) else cast(Hashable, answer)
@@ -143,7 +147,8 @@ def key(answer: Any) -> Hashable:
 def numbers(answer: Any) -> NDArray[np.float64]:
     """Return all numbers of a noisy answer as a flat array, in order.
 
-    An answer is a number, an array, a measurement, or a list or a dict of these.
+    An answer is a number, an array, a measurement or residual, a non-empty list of these, or a dict of
+    numbers.
     """
     if isinstance(answer, Measurement | Residual):
         return answer.values.ravel()

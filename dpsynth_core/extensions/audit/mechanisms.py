@@ -83,9 +83,10 @@ class Configuration:
         return Accounted(shares.accountant, shares.mechanism, shares.delta), Bounded(budget.epsilon, budget.delta)
 
     def run(self, table: InventedTable, noise: Noise, losses: Losses, kernels: Kernels = PrivacyKernel) -> Draw:
-        """Run the mechanism once on a table, and return the guessed loss of all its answers with their labels.
+        """Run the mechanism once on a table, and return its answers as one `Draw`: the sum of their guessed losses, and a label.
 
-        The label is FAILED if the mechanism's oracle gave up, and None if no answer has a label.
+        The label is the tuple of the answers' labels, None without any, and FAILED if the mechanism's oracle
+        gave up.
 
         Args:
             table: One of the two neighbouring tables.

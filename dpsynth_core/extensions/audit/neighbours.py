@@ -83,6 +83,7 @@ class InventedTable:
         """Return the same records with their codes in another domain, whose columns are binned whole numbers.
 
         The codes of this table are taken as the numbers; a number beyond the edges is in the nearest cell.
+        Later calls with an equal domain return the same table.
         """
         if domain not in self._over:
             columns = [(a, self.codes[:, self.domain.position(a.name)]) for a in domain]

@@ -88,6 +88,10 @@ class Cluster:
     def connected(self) -> Iterator[Client]:
         """Yield a client that is connected to the cluster, whose workers run the same program.
 
+        The connection, and processes on this machine that were started for it, end with the context. Dask's
+        log messages below "critical" are switched off for the whole process, and stay off. A cluster that
+        does not answer is given up after some 20 seconds.
+
         Raises:
             InputError: The cluster cannot be reached, no worker answers, or a worker runs another
                 program.

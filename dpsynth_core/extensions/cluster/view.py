@@ -23,7 +23,7 @@ def address(text: str) -> str | None:
     """Return the typed address of a Dask scheduler, without spaces around it; None for an empty text.
 
     Raises:
-        InputError: The text is not such an address.
+        InputError: It does not begin with tcp://, tls://, ws:// or wss://, or it has an "@" or a space.
     """
     if not text.strip():
         return None

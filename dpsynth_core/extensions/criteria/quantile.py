@@ -98,7 +98,8 @@ class Quantile(MeasuredCriterion):
             field: Name of the object, with which the fields of errors begin.
 
         Raises:
-            InputError: An entry is missing or invalid, or the tolerance is below the narrowest bin.
+            InputError: An entry is missing or invalid, the tolerance is below the narrowest bin, or numbers
+                beyond the column's bounds count as another value.
         """
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
@@ -163,7 +164,14 @@ class Quantile(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return by how much the upper bound is expected to exceed the measured error, in people; infinite if it could tell nothing."""
+        """Return by how much the upper bound is expected to exceed the measured error, in people; infinite if it could tell nothing.
+
+        Args:
+            unit: The unit of privacy.
+            rho: The criterion's part of the budget, in rho.
+            workload: The workload; not used.
+            people: A public or declared number of people in the group.
+        """
         margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 

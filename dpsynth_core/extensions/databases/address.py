@@ -58,7 +58,10 @@ class Address:
 
     @property
     def base_name(self) -> str:
-        """The published name: the name of the database, or of the file without its folder."""
+        """The published name: the name of the database, or of the file without its folder.
+
+        It is "" if the address of a server names no database.
+        """
         return Path(self.place).name if self.is_file else Path(unquote(urlsplit(self.place).path)).name
 
 
@@ -69,8 +72,10 @@ def read(text: str) -> Address:
         text: An address such as postgresql://HOST/DATABASE or duckdb:///FILE, or the path of a file, whose ending tells its kind.
 
     Raises:
-        InputError: The text is not the address of a known database, or it contains a password. The
-            message does not repeat the text.
+        InputError: The text is not the address of a known database, or duckdb:// or sqlite:// is not followed
+            by a path from the top of the file system. An address with :// is also refused if it contains a
+            password or an option that is not allowed; a plain path is not searched for passwords. The message
+            does not repeat the text.
     """
     scheme, separator, rest = text.partition("://")
     if not separator:

@@ -119,6 +119,7 @@ class Connection:
         Raises:
             InputError: The database cannot be opened or refuses the statement, or it takes too long.
             Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         raw = self.raw
         with self._failures(*_NO_ANSWER):
@@ -134,8 +135,9 @@ class Connection:
             decimal: The decimal mark of numbers that become text.
 
         Raises:
-            InputError: The database refuses the statement, or it takes too long.
+            InputError: The database cannot be opened or refuses the statement, or it takes too long.
             Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         with closing(self._engine.batches(self.raw, select, columns, order, decimal)) as records:
             deadline = self._deadline()
@@ -151,7 +153,7 @@ class Connection:
         """The tables and views that can be read, without their columns.
 
         Raises:
-            InputError: The database cannot be opened or does not answer.
+            InputError: The database cannot be opened, does not answer, or takes too long.
         """
         tables = tuple((schema, name) for schema, name in self.rows(self._engine.CATALOGUE))
         return Catalogue(tables, self._opened.search_path, capitals=self.address.engine == "postgres")
@@ -181,6 +183,7 @@ class Connection:
 
         Raises:
             InputError: The database cannot be opened or refuses the SELECT, or it takes too long.
+            Interrupted: A signal asked the process to end.
         """
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
@@ -343,6 +346,7 @@ class DatabaseTable:
         Raises:
             KeyError: A column is unknown.
             InputError: The database refuses the statement, or it takes too long.
+            Interrupted: A signal asked the process to end.
         """
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):

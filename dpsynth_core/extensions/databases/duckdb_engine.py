@@ -45,6 +45,7 @@ def opened(address: Address, _timeout: int) -> Opened:
 
     Raises:
         InputError: The file does not exist.
+        duckdb.Error: The file cannot be opened as such a database.
     """
     import duckdb
 
@@ -70,6 +71,9 @@ def columns(raw: Any, select: str) -> list[Column]:
     Args:
         raw: The connection object of the driver (`Opened`).
         select: The SELECT.
+
+    Raises:
+        duckdb.Error: The database refuses the SELECT.
     """
     described = raw.execute(f"DESCRIBE {select}").fetchall()
     raw.execute(f"EXPLAIN {select}").fetchall()  # refuses constants that cannot be meant, which would otherwise end the run later
@@ -93,6 +97,9 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
         select: The SELECT.
         columns: The columns of the batches, at least one.
         order: The columns by which records are sorted; empty for any order.
+
+    Raises:
+        duckdb.Error: The database refuses the statement.
     """
 
     def key(name: str, column: Column) -> str:

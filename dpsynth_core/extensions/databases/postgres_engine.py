@@ -77,6 +77,9 @@ def columns(raw: Any, select: str) -> list[Column]:
     Args:
         raw: The connection object of the driver (`Opened`).
         select: The SELECT.
+
+    Raises:
+        psycopg.Error: The database refuses the SELECT.
     """
     described = raw.execute(f"SELECT * FROM ({select}\n) AS records LIMIT 0").description or ()
     asked = ", ".join(f"format_type({column.type_code}, {column._fmod})" for column in described)
@@ -103,6 +106,9 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
         columns: The columns of the batches, at least one.
         order: The columns by which records are sorted; empty for any order.
         decimal: The decimal mark of numbers that become text.
+
+    Raises:
+        psycopg.Error: The database refuses the statement.
     """
 
     def value(name: str, column: Column) -> str:

@@ -44,7 +44,8 @@ def read(text: str, dialect: str) -> exp.Select:
         dialect: The dialect of SQL: "duckdb", "sqlite" or "postgres".
 
     Raises:
-        InputError: The text is not one SELECT from one table, with columns and WHERE only.
+        InputError: The text is not one SELECT from one table, with columns and WHERE only; or it is longer
+            than 100,000 characters or has a null character.
     """
     if len(text) > MAX_QUERY or "\0" in text:
         raise InputError(_FIELD, "it is too long or has control characters", f"use at most {MAX_QUERY:,} characters, or make a view")
@@ -115,8 +116,8 @@ def rebuilt(statement: exp.Select, table: Table, dialect: str) -> str:
         dialect: The dialect of SQL.
 
     Raises:
-        InputError: The query has a part that is not known to use one record only, or it cannot be
-            written.
+        InputError: The query has a part that is not known to use one record only, two columns of its result
+            have the same name, or it cannot be written.
     """
     called = unlike(column.name for column in table.columns)
     row = _Row(table.columns, statement.args["from_"].this, called, dialect)

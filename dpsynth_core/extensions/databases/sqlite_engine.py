@@ -29,6 +29,7 @@ def opened(address: Address, _timeout: int) -> Opened:
 
     Raises:
         InputError: The file does not exist.
+        sqlite3.Error: The file cannot be opened as such a database.
     """
     place = address.file().replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     raw = sqlite3.connect(f"file:{place}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
@@ -44,6 +45,9 @@ def columns(raw: Any, select: str) -> list[Column]:
     Args:
         raw: The connection object of the driver (`Opened`).
         select: The SELECT.
+
+    Raises:
+        sqlite3.Error: The database refuses the SELECT.
     """
     return [Column(column[0], pa.string(), "") for column in raw.execute(f"SELECT * FROM ({select}\n) LIMIT 0").description]
 
@@ -59,6 +63,9 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
         columns: The columns of the batches, at least one.
         order: The columns by which records are sorted; empty for any order.
         decimal: The decimal mark of fractions.
+
+    Raises:
+        sqlite3.Error: The database refuses the statement.
     """
 
     def value(name: str, _column: Column) -> str:

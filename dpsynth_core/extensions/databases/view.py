@@ -50,7 +50,10 @@ Take = Callable[[Callable[[], Table]], None]
 
 
 def choosing(project: Current, place: str, take: Take) -> None:
-    """Draw the fields for a database's address, and then for a table or query.
+    """Draw the fields for a database's address, and after a connection those for a table or query.
+
+    What is typed is stored in the draft, the address when the button "Connect" is clicked, which reads the
+    names of tables from the database. The button "Use it" calls `take`. Errors are shown at `place`.
 
     Args:
         project: The open project.
@@ -141,7 +144,8 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
     """Return the table or query that the wizard's notes state, with its column names and types.
 
     Args:
-        stated: The notes "wizard.database" (see `document`).
+        stated: The wizard's notes: "address", "form" ("table" or "query"), under that name the table or
+            query, and perhaps "timeout" (seconds).
         only_this_machine: Whether the only user is the person who runs the server.
 
     Raises:
@@ -163,7 +167,7 @@ def chosen(stated: Mapping[str, Any], only_this_machine: bool) -> Table:
 
 
 def shown(place: Address) -> str:
-    """Return the file name of a database; "the database" for a server."""
+    """Return the published name of a database: its file's name, or its name on a server; "the database" if the address has none."""
     return place.base_name or "the database"
 
 

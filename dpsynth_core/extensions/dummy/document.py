@@ -104,7 +104,7 @@ def to_json(order: Order, made: Drawn) -> dict[str, Any]:
 
 
 def writers(order: Order, made: Drawn) -> dict[str, Writer]:
-    """Return a function that writes each file of the bundle, by name, without the manifest.
+    """Return, by the name of each file of the bundle but the manifest, a function that writes the file.
 
     Args:
         order: The order.

@@ -94,11 +94,12 @@ def dummy(
     rows, and draw no conclusion from them. Code that runs on them runs on a release of the same plan.
 
     Args:
-        columns: What each column may contain, as for `plan`; or a plan, of which the other options but rows and seed
-            are taken.
+        columns: What each column may contain, such as ``{"age": (0, 99), "sex": ["f", "m"]}``, a domain, or
+            the path of a domain or codebook; or a plan, which states all other options but rows and seed.
         rows: Number of rows, from 1 to 1,000,000; of two linked tables, of the first one.
-        seed: The same seed gives the same rows.
-        published: Tables that were published about the people, whose shares the rows take over, as for `plan`.
+        seed: From 0 to 2^63 - 1; the same seed gives the same rows.
+        published: Tables that were published about the people, whose shares the rows take over: each a path
+            or a labelled table, with the place of publication, such as ``("ages.csv", "Census 2021")``.
         members: The columns of the second of two linked tables.
         person: The column of both linked tables that says whose a row is.
         rows_per_person: Largest number of rows of the second table that belong to one row of the first, from 1 to 10.
@@ -107,6 +108,7 @@ def dummy(
     Raises:
         InputError: If a column is not described, its values are to be learnt, or they were read from the private table.
         InputError: If the options do not go together, or no household keeps all rules.
+        CapacityError: If the domain is too large, or making the rows takes too much time or memory.
 
     Examples:
         >>> import dpsynth_core as dps

@@ -30,7 +30,7 @@ def make(order: Order, limits: Limits = remade.LIMITS) -> dict[str, bytes]:
 
 
 def work(stated: dict[str, Any]) -> Iterator[Any]:
-    """Make the rows of an order, and yield the parts of each file.
+    """Make the rows of an order, and yield for each file {"file": name} and then its bytes, part by part.
 
     Args:
         stated: The order as JSON.

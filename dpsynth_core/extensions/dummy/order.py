@@ -96,7 +96,8 @@ class Order:
             seed: The seed, 0 or more.
 
         Raises:
-            InputError: As for `of`, or the plan has a column of survey weights.
+            InputError: The plan has a column of survey weights, its domain was read from the private table,
+                values of a column are to be learnt, or rows or seed is out of range.
             CapacityError: The domain is too large.
         """
         if spec.weight is not None:
@@ -123,7 +124,11 @@ class Order:
 
     @cached_property
     def member_domain(self) -> Domain:
-        """The columns of the rows of the second of two linked tables, with the key; not for a single table."""
+        """The columns of the rows of the second of two linked tables, with the key.
+
+        Raises:
+            AssertionError: There is one table only.
+        """
         assert self.link is not None
         return replace(self.link.members, filled=(self._key,))
 

@@ -29,13 +29,23 @@ _HELP = (
 
 
 def on_data(project: Current) -> None:
-    """Draw the form for dummy rows on the Data page while the project has columns but no table yet; otherwise nothing."""
+    """Draw the form for dummy rows on the Data page while the project has columns but no table yet; otherwise nothing.
+
+    A click on the form's button makes the rows, at most 100,000, in another process and keeps their bundle in
+    the session for a download. Nothing is stored in the draft. In place of the form stands the reason why no
+    rows can be made, if there is one.
+    """
     if plan_first.is_planned(project.draft) and document.problem(project.draft, "domain") is None:
         _form(project)
 
 
 def on_domain(project: Current) -> None:
-    """Draw the form for dummy rows on the Domain page."""
+    """Draw the form for dummy rows on the Domain page.
+
+    A click on the form's button makes the rows, at most 100,000, in another process and keeps their bundle in
+    the session for a download. Nothing is stored in the draft. In place of the form stands the reason why no
+    rows can be made, if there is one.
+    """
     _form(project)
 
 
@@ -48,6 +58,7 @@ def order_of(draft: Mapping[str, Any], rows: int) -> Order:
 
     Raises:
         InputError: The domain is not complete, or `Order.of` refuses it.
+        CapacityError: The domain is too large.
     """
     domain, *second = (one.to_json() for one in document.domains(draft))
     if (origin := draft.get("domain_origin")) in ORIGINS and domain.get("origin") != DATA:

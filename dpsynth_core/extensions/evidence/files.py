@@ -18,7 +18,7 @@ EVIDENCE, FORMAT = "evidence.json", 1
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
-    """Return evidence.json by its name; {} where it would be empty. All its numbers follow from released values.
+    """Return {"evidence.json": its content}; {} where it would be empty. All its numbers follow from released values.
 
     Args:
         release: The release.

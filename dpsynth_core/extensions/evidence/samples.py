@@ -21,7 +21,7 @@ class Cells:
     """The cells of several tables of the same people.
 
     Attributes:
-        counts: Different counts of cells above 0, in people.
+        counts: Different counts of cells, in people; empty cells and cells of all people are left out.
         often: Number of cells with each count, per table (the total over the tables, divided by the number of tables).
         people: Number of people in each table.
     """

@@ -73,7 +73,8 @@ def type_of(column: RowColumn) -> str:
 def values(column: RowColumn) -> tuple[Value, ...]:
     """Return the listed values of a column in the order of its cells; () for a column without a list.
 
-    The value for undeclared values is not among them.
+    A column of codes without a list of its own has its codes, from 0. The value for undeclared values is not
+    among them.
     """
     if not isinstance(column, Attribute):
         return ()
@@ -110,7 +111,11 @@ def shown(column: RowColumn) -> str:
 
 
 def longest(column: RowColumn) -> int:
-    """Return how many bytes of UTF-8 the texts of a column take at most, at least 1."""
+    """Return how many bytes of UTF-8 the texts of a column take at most, at least 1.
+
+    Only listed values, the text for undeclared values, and the texts of filled columns such as keys count:
+    for a column of numbers in bins the result is 1.
+    """
     if isinstance(column, Attribute):
         texts = [str(one.value) for one in values(column)]
     else:

@@ -74,7 +74,11 @@ def r_program(release: Release, stated: Sequence[Statement]) -> bytes:
 
 
 def r_text(text: str) -> str:
-    """Return a text as a quoted expression of R in ASCII, whose characters cannot end the quoted text."""
+    """Return a text as a quoted expression of R in ASCII, whose characters cannot end the quoted text.
+
+    A null character becomes a space, and half of a surrogate pair the replacement character. A text of more
+    than 1,000 characters becomes a call of paste0.
+    """
     parts = ["".join(map(_letter, text[start : start + _PART])) for start in range(0, len(text), _PART)] or [""]
     quoted = [f'"{part}"' for part in parts]
     return quoted[0] if len(quoted) == 1 else f"paste0({', '.join(quoted)})"

@@ -63,7 +63,10 @@ def stata_program(release: Release, stated: Sequence[Statement]) -> bytes:
 
 
 def stata_text(text: str) -> str:
-    """Return a text as an expression of Stata and Mata in ASCII, whose characters cannot end the quoted text or start a macro."""
+    """Return a text as an expression of Stata and Mata in ASCII, whose characters cannot end the quoted text or start a macro.
+
+    A null character becomes a space, and half of a surrogate pair the replacement character.
+    """
     parts: list[str] = []
     plain = ""
     for letter in text:

@@ -49,8 +49,8 @@ class Statement:
 def statements(release: Release) -> tuple[Statement, ...]:
     """Return the statements about single columns; () for a release that cannot answer questions.
 
-    They equal the answers of `Release.ask`. Columns beyond the first 30 of a file and
-    columns of more than 40 cells are left out, except for means.
+    They equal the answers of `Release.ask`. Only the first 30 columns of a file have statements. A column of
+    more than 40 cells has no shares, but may have a mean.
     """
     return tuple(_statements(release)) if report.can_answer(release) else ()
 

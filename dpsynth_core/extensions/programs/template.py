@@ -28,5 +28,5 @@ def filled(template: str, parts: Mapping[str, str]) -> bytes:
 
 
 def rounded(number: float) -> str:
-    """Return a released number with 12 digits, as all four programs read it."""
+    """Return a released number as text with 12 significant digits, as all four programs read it."""
     return f"{number:.{_DIGITS}g}"

@@ -40,6 +40,7 @@ def sheets(path: Location) -> tuple[str, ...]:
 
     Raises:
         InputError: The file is not a readable workbook, or it is protected by a password.
+        OSError: The file cannot be opened.
     """
     with _reading():
         if xlsx_file.is_xlsx(Path(path)):
@@ -61,9 +62,13 @@ def is_workbook(path: Location) -> bool:
 def header(path: Location, form: TableFormat) -> tuple[str, ...]:
     """Return the header cells of the sheet, or the stated names.
 
+    Stated names are returned as they are, and the file is not opened. The header is the first row with
+    anything in it, after the skipped rows, from its first to its last name; () for an empty sheet.
+
     Raises:
         InputError: The file is not a readable workbook, or it lacks the stated sheet.
         CapacityError: The workbook is too large.
+        OSError: The file cannot be opened.
     """
     return form.names or _header(_cells(path, form), form)[0]
 
@@ -74,6 +79,7 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
     Raises:
         InputError: The file is not a readable workbook, or it lacks the stated sheet.
         CapacityError: The workbook is too large.
+        OSError: The file cannot be opened.
     """
     return told_apart(header(path, form))
 
@@ -81,8 +87,18 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all rows that are not blank, in the order of the sheet, as dictionary-encoded text.
 
-    A row is blank if its cells below the header are. A blank cell is null. Raises InputError and CapacityError as `header`
-    does.
+    A row is blank if its cells below the header are. A blank cell is null. A batch has 8,192 rows at most.
+
+    Args:
+        path: The workbook.
+        form: The format of the table.
+        columns: The names of the columns (`names`), at least one.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it lacks the stated sheet.
+        CapacityError: The workbook unpacks to more than 4 GB.
+        ValueError: A column is unknown.
+        OSError: The file cannot be opened.
     """
     cells = _cells(path, form)
     texts, at = _header(cells, form)
@@ -96,9 +112,20 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 
 
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
-    """Return by column the cells of the first `rows` rows that the workbook holds as text, in order.
+    """Return, by column, the cells that the workbook holds as text in its first `rows` rows, in order.
 
-    Numbers, dates and empty cells are left out. Raises InputError and CapacityError as `header` does.
+    Rows above the header and the header are not counted; blank rows are. Numbers, dates and empty cells are
+    left out.
+
+    Args:
+        path: The workbook.
+        form: The format of the table.
+        rows: Number of rows to read.
+
+    Raises:
+        InputError: The file is not a readable workbook, or it lacks the stated sheet.
+        CapacityError: The workbook unpacks to more than 4 GB.
+        OSError: The file cannot be opened.
     """
     cells = _cells(path, form)
     texts, at = _header(cells, form)

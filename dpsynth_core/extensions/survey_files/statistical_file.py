@@ -68,7 +68,11 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 
 def encoding_of(path: Location) -> str:
-    """Return the encoding that a file names or that its version implies, as a suggestion; "utf-8" if it cannot be told."""
+    """Return the encoding that a file names or that its version implies, as a suggestion; "utf-8" if it cannot be told.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
     head = _head(path)
     if _kind_of(head) == "stata":
         return "utf-8" if re.match(rb"<stata_dta><header><release>(118|119|12[01])", head) else "cp1252"
@@ -84,6 +88,7 @@ def names(path: Location, form: TableFormat) -> tuple[str, ...]:
 
     Raises:
         InputError: The file is damaged.
+        OSError: The file cannot be opened.
     """
     return _names(_meta(path), form)
 
@@ -97,6 +102,7 @@ def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
 
     Raises:
         InputError: The file cannot be read, or a column has too many labels.
+        OSError: The file cannot be opened.
     """
     meta = _meta(path)
     labels = {name: _labels(meta, name, form) for name in meta.column_names}
@@ -120,6 +126,7 @@ def schema(path: Location, form: TableFormat) -> pa.Schema:
 
     Raises:
         InputError: The file is damaged.
+        OSError: The file cannot be opened.
     """
     meta = _meta(path)
     shown = zip(_names(meta, form), meta.column_names, strict=True)
@@ -142,7 +149,9 @@ def batches(
         listed: The listed values by column.
 
     Raises:
-        InputError: The file is damaged.
+        InputError: The file is damaged, or has another number of records than it states.
+        OSError: The file cannot be opened.
+        KeyError: A column is unknown.
     """
     meta = _meta(path)
     raw = dict(zip(_names(meta, form), meta.column_names, strict=True))

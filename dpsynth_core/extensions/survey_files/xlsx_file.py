@@ -71,7 +71,7 @@ def rows(path: Path, sheet: str) -> Iterator[list[Cell]]:
         sheet: The name of the sheet.
 
     Raises:
-        KeyError: A part of the workbook is lacking.
+        KeyError: A part of the workbook or the sheet is lacking.
         ParseError: The XML is broken.
         Exception: Errors of `zipfile`.
     """

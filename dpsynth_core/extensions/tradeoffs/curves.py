@@ -346,8 +346,8 @@ def release_tables(name: str, release: Release, table: Zoned[pd.DataFrame]) -> Z
         table: The frame of `evaluation.quality.marginal_table`.
 
     Returns:
-        A frame with the columns name, epsilon, marginal, error (best estimate), low and high (ends
-        of its 95 % interval), without tables that were not measured.
+        A frame with the columns name, epsilon, marginal, error (best estimate, a share of people), low and
+        high (ends of its 95 % interval), without tables that were not measured.
     """
 
     def of(frame: pd.DataFrame) -> pd.DataFrame:

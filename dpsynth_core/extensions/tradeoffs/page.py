@@ -13,7 +13,11 @@ _OTHER = "tradeoffs_other"
 
 
 def draw() -> None:
-    """Draw the page Trade-offs: the project's sweeps and the form for another one, or the step that is missing before a sweep."""
+    """Draw the page Trade-offs: the project's sweeps and the form for another one, or the step that is missing before a sweep.
+
+    Buttons start, stop, resume or delete a sweep; starting one on the private table charges it after a
+    confirmation. A project must be open.
+    """
     project = frame.require("tradeoffs")
     listed = sweep_view.listed(project)
     zones = sorted({Zone.PUBLIC, *(stored.sweep.zone for stored in listed)})
@@ -34,10 +38,10 @@ def draw() -> None:
 
 
 def from_mechanisms(_: Current) -> None:
-    """Draw the way to the page from the choice of a mechanism."""
+    """Draw a link to the page Trade-offs, on the page on which a mechanism is chosen. The project is not used."""
     frame.link("tradeoffs", "Try several on simulated data first, at no cost")
 
 
 def from_compare(_: Current) -> None:
-    """Draw the way to the page from Compare, where there are too few runs."""
+    """Draw a link to the page Trade-offs, on the page Compare where there are too few runs. The project is not used."""
     frame.link("tradeoffs", "Or try something out, which costs nothing")

@@ -474,6 +474,7 @@ class Sweep:
 
         Raises:
             InputError: Its plan or its grid is not valid.
+            KeyError: An entry is missing.
         """
         lists: dict[str, Any] = {name: tuple(obj[name]) for name in ("mechanisms", "epsilons", "sizes", "strengths")}
         swept = None if "swept" not in obj else Swept(**{**obj["swept"], "values": tuple(obj["swept"]["values"])})

@@ -160,7 +160,11 @@ def problem(draft: Mapping[str, Any]) -> tuple[str, InputError] | None:
 
 
 def settings(draft: Mapping[str, Any]) -> dict[str, Parameter]:
-    """Return the parameters that can be varied of the chosen mechanisms, by "MECHANISM.PARAMETER"; {} for two linked tables."""
+    """Return the parameters of the chosen mechanisms that can be varied, by "MECHANISM.PARAMETER"; {} for two linked tables.
+
+    Raises:
+        InputError: Domain, workload or budget of the draft are missing or not valid.
+    """
     chosen = [name for name in offered(draft) if name in note(draft, "mechanisms") and not document.is_linked(draft)]
     return {f"{name}.{one.name}": one for name in chosen for one in sweepable(name)}
 
@@ -182,7 +186,11 @@ def _values_note(setting: str) -> str:
 
 
 def last_release(project: Current) -> Domain | None:
-    """Return the domain of the project's last release, whose learnt values are public; None if it has none, or learns no values."""
+    """Return the domain of the project's last release, whose learnt values are public.
+
+    None is returned if the project has no release, if its domain is not complete, or if no values of its
+    columns are to be learnt.
+    """
     if document.problem(project.draft, "domain") is not None or not document.domain(project.draft).unknown:
         return None
     finished = open_runs.finished(project.owner, project.id)
@@ -318,7 +326,11 @@ _AT_ONCE = 10_000
 
 
 def form(project: Current) -> None:
-    """Draw the form of a sweep and its start button; the choices are notes in the draft."""
+    """Draw the form of a sweep and its start button; the choices are stored as notes in the draft.
+
+    A click on the button starts the sweep (`submit`). For the private table a dialog first asks for a
+    confirmation, because that sweep is charged.
+    """
     zone = Zone.CURATOR if note(project.draft, "table") == PRIVATE else Zone.PUBLIC
     with frame.card("Try it out", zone, "Your plan runs with several mechanisms and budgets in the background."):
         _table(project)
@@ -488,7 +500,9 @@ def _confirm(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
 def submit(project: Current, sweep: Sweep, seen: Collection[str]) -> None:
     """Start a sweep and show it; a sweep on the private table is charged.
 
-    An error, such as a form that changed meanwhile, is stored, and shown when the page is next drawn; nothing is raised.
+    The population of a sweep on the private table is opened in the ledger, with the draft's cap, if it is
+    new. An error, such as a form that changed meanwhile, is stored, and shown when the page is next drawn;
+    nothing is raised.
 
     Args:
         project: The open project.

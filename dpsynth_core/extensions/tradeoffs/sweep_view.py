@@ -60,6 +60,9 @@ def listed(project: Current) -> tuple[Stored, ...]:
 def panel(stored_sweeps: tuple[Stored, ...]) -> None:
     """Draw the results and the progress of a sweep, regularly while it runs, and below them a choice if there are several.
 
+    Its buttons stop, resume or delete the sweep. Another button, not offered for the private table, takes the
+    chosen mechanism and epsilon into the draft and opens the page Mechanism.
+
     Args:
         stored_sweeps: The project's sweeps, at least one, of which the newest is shown at first.
     """

@@ -94,6 +94,9 @@ class Stored:
 def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None = None) -> str:
     """Check every kind of trial, charge the population if the table is private, begin, and return the sweep's id.
 
+    A sweep on a private table that is not simulated is also noted among the project's recorded looks at the
+    table.
+
     Args:
         owner: The person who submits.
         project: Id of the project.
@@ -103,8 +106,9 @@ def submit(owner: str, project: str, sweep: Sweep, seen: Collection[str] | None 
             again (`dispatch.started_meanwhile`). None leaves this check out.
 
     Raises:
-        InputError: The sweep cannot be tried; nothing is spent. CapExceeded and CapacityError are
-            such errors.
+        InputError: The sweep cannot be tried, its population has no budget for it, or a sweep on the private
+            table meets rules of the house or a demand for approval; nothing is spent. CapExceeded and
+            CapacityError are such errors.
     """
     projects.check_reach(owner, project, sweep.base)
     found = trial.checked(sweep)

@@ -109,7 +109,8 @@ class CellWeights(Weights):
     its query.
 
     Args:
-        queries: The class of queries; its domain may have at most MAX_CELLS records.
+        queries: The class of queries; its domain may have at most 10 million records (`MAX_CELLS`), which is
+            not checked.
     """
 
     def __init__(self, queries: QueryClass) -> None:

@@ -170,7 +170,8 @@ def cells(table: Columns, blocks: Sequence[slice]) -> Columns:
         blocks: Blocks of columns; without any, the product is one.
 
     Returns:
-        The products of each row, shape (cells, rows).
+        The products of each row, shape (cells, rows). For a single block it is a view of the table, which the
+        caller must not change.
     """
     if not blocks:
         return np.ones((1, table.shape[1]), dtype=table.dtype)

@@ -58,7 +58,7 @@ class Hdmm:
     )
 
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
-        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: too many cells.
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused: more than 20 million cells.
 
         Both grow with the number of cells of the workload's closure, since the strategy measures
         about as many. The time also grows with its number of marginals; the budget does not matter.
@@ -78,6 +78,8 @@ class Hdmm:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run HDMM with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer and the last one, `Finished`, has the model.
+
         Yields:
             A Measured for each marginal of the strategy, then a Finished with least-squares answers in counts.
         """
@@ -93,7 +95,10 @@ class Hdmm:
 
 
 def rows_price(unit: Unit) -> float:
-    """Return the cost (rho) of a count of all records, divided by the cost of a marginal with the same sigma."""
+    """Return the cost (rho) of a count of all records, divided by the cost of a marginal with the same sigma.
+
+    It is 0 where the number of records is public.
+    """
     return (unit.total_l2 / unit.marginal_l2) ** 2
 
 

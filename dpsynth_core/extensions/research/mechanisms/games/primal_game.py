@@ -216,6 +216,9 @@ class Fem:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 1 with the kernel's budget; yield its steps.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for the number of people if it is secret, a Fitted for each round, then a
             Finished with the records as its model.

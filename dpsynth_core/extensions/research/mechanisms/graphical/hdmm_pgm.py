@@ -68,6 +68,9 @@ class HdmmPgm:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run HDMM+PGM with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each marginal of the strategy, a Fitted, then a Finished.
         """

@@ -108,6 +108,9 @@ class MwemPgm:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 1 with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for the number of rows if it is secret, a Fitted, a Measured and a
             Fitted for each round, then a Finished.

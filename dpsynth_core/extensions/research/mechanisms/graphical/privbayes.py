@@ -112,6 +112,9 @@ class PrivBayes:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Run the mechanism with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column and a Fitted, a Measured and a Fitted for each round,
             further Measured for columns if the network ends early, a Fitted, then a Finished.

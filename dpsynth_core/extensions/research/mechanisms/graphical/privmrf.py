@@ -135,6 +135,9 @@ class PrivMrf:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Run PrivMRF with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column and marginal; a Fitted for the graph, after the initial
             marginals and after each round; then a Finished.

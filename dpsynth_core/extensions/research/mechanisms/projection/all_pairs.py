@@ -70,9 +70,10 @@ class AllPairs:
     def forecast(self, workload: Workload, _rho: float) -> Forecast:
         """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
 
-        Each cell of each pair of columns gets noise, and rows are moved towards all pairs; the
-        budget does not matter. Refused are a single column, impossible combinations, and too many
-        pairs, cells or values.
+        Each cell of each pair of columns gets noise, and rows are moved towards all pairs; the budget does
+        not matter. Refused are a single column, impossible combinations, more than 10 million cells of pairs,
+        more than 10,000 values of all columns together, and so many pairs or cells that the release would
+        exceed 200 MB.
         """
         domain = workload.domain
         sizes = domain.sizes(domain.names)
@@ -94,6 +95,9 @@ class AllPairs:
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Run the mechanism with the kernel's whole budget.
+
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
 
         Yields:
             A Measured for each pair, a Fitted for the patterns and one for the rows, then a Finished.

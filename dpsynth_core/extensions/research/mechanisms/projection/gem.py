@@ -164,6 +164,9 @@ class Gem:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 1 of the paper, with the generator of its section 5 and the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column and round, a Fitted during and after each training, then a Finished.
         """

@@ -92,6 +92,9 @@ class PrivSyn:
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Run PrivSyn with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column, a Fitted for the choice, a Measured for each chosen
             table (for each column again if no pair is chosen), a Fitted for the rows, then a Finished.

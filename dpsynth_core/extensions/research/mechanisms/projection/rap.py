@@ -166,6 +166,9 @@ class Rap:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 2 with the kernel's whole budget.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for each column (or for the number of people, if it is secret and columns have no share) and, if all are
             measured at once, for each marginal; a Fitted during and after each projection; then a Finished.

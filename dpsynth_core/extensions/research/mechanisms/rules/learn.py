@@ -96,6 +96,9 @@ class Learn(learners.RuleLearner):
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Learn a rule, then measure how good it is, with the kernel's whole budget; yield the steps.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Fitted with the rule in words, a Measured for the target column (or the number of
             people), then a Finished with `details["rule"]`. There the rule is None if the learner answered "no rule".

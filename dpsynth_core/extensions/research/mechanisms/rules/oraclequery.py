@@ -117,6 +117,9 @@ class OracleQuery(learners.RuleLearner):
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:
         """Play T rounds with the kernel's whole budget; yield the steps.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for the number of people if it is secret, a Fitted for each round, then a
             Finished with the records as its model.

@@ -121,6 +121,9 @@ class Mixture:
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run the check with the kernel's whole budget; yield its steps.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for the number of people if it is secret, a Fitted with the result in words,
             then a Finished with the public rows and `details["best_mixture"]`.

@@ -285,6 +285,9 @@ class Mwem(Reweighing):
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run MWEM with the kernel's whole budget; yield its steps.
 
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
         Yields:
             A Measured for the number of people if it is secret, a Fitted for each round, then a
             Finished.
@@ -361,6 +364,9 @@ class PmwPub(Reweighing):
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run PMW^Pub with the kernel's whole budget; yield its steps.
+
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
 
         Yields:
             A Measured for the number of people if it is secret, a Fitted for the check if it has a

@@ -52,10 +52,13 @@ class Climber:
         self._moves = [_moves(reduced, attribute, block) for attribute, block in enumerate(reduced.blocks())]
 
     def climb(self, costs: Floats, rng: np.random.Generator) -> Options | None:
-        """Return the best options found for one draw, as `climb_all` does for several.
+        """Return the best options found for one draw, by coordinate ascent from 16 random starts (`climb_all`).
+
+        It is a heuristic: other options may be better.
 
         Args:
-            costs: Cost of each option, shape (options of all attributes,).
+            costs: Cost of each option, in the unit of the queries' weights, shape (options of all
+                attributes,).
             rng: Chooses the starts and the order of the attributes.
 
         Returns:

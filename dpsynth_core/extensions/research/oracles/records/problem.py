@@ -291,6 +291,9 @@ class Exhaustion:
         Args:
             problems: The problems.
             limit: Not used; every solution is optimal.
+
+        Raises:
+            ValueError: The domain allows no record.
         """
         worth = {id(problem.queries): problem.queries.worth(self.possible) for problem in problems}
         best = []

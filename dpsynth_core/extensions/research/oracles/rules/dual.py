@@ -47,8 +47,8 @@ class RecordFinder:
 
         Args:
             rules: The rules q_t.
-            costs: Cost of having each feature in each perturbation, in rules, shape (records, features).
-                Costs are rounded to 1/64.
+            costs: One perturbation per row: the cost of having each feature, in rules, shape (perturbations,
+                features). Costs are rounded to 1/64.
 
         Returns:
             One solution per perturbation, in order, with its value and an upper bound of all values, in rules. Its

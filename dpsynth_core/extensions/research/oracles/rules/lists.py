@@ -139,9 +139,9 @@ def solve(rules: RuleClass, seen: Flags, weights: Integers, limit: Limit) -> tup
         limit: The limit of the search.
 
     Returns:
-        The list, a lower bound of the cost of every list, and whether the list is proved to be a
-        minimum. None if CP-SAT found no list, or the model would have more than MAX_LITERALS
-        literals.
+        The list, a lower bound of the cost of every list, and whether the list is proved to be a minimum.
+        None if CP-SAT found no list, or the squares of the records' numbers of features add up to more than
+        2,097,152 (MAX_LITERALS).
     """
     from ortools.sat.python import cp_model
 

@@ -145,8 +145,8 @@ def solve(problem: LearningProblem, limit: Limit) -> Learned | None:
         limit: The limit of all searches together.
 
     Returns:
-        The best rule found, which may lack a proof (`Learned.certified`); None if a search failed or the problem
-        is too large for CP-SAT.
+        The best rule found, which may lack a proof (`Learned.certified`); None if a search failed or the
+        problem is too large for CP-SAT, with more than 2,097,152 features of distinct records (MAX_LITERALS).
     """
     if problem.rules.kind == DECISION_LIST:
         merged = hits.gathered(Hits(hits.ANY, problem.seen, problem.weights, np.zeros(problem.seen.shape[1], dtype=np.int64)))
