@@ -26,11 +26,11 @@ _ADDRESSES, _DATA = 900 << 20, 300 << 20
 def check_room() -> None:
     """Check that the process has enough memory to load NumPy and the other libraries.
 
-    The linear algebra library would otherwise request memory forever while it loads, and heed no
-    signal.
+    That is 943 MB of address space and 314 MB of writable memory. The linear algebra library would otherwise request
+    memory forever while it loads, and heed no signal. On Windows nothing is checked.
 
     Raises:
-        CapacityError: There is too little memory.
+        CapacityError: There is less.
     """
     if not hasattr(mmap, "MAP_PRIVATE"):  # Windows keeps no such limits
         return

@@ -22,7 +22,9 @@ BESIDE = ("charts", "cli", "interface", "studio", "web")
 def identity() -> str:
     """Return the version and the first 8 hexadecimal digits of a hash of the sources, such as 0.1.0+3f2a9c01.
 
-    Equal sources have the same identity, wherever they are installed. The sources are read at the first call.
+    All files of the package count but those that present results, such as charts, pages and the command line
+    (`BESIDE`). Equal sources have the same identity, wherever they are installed. The sources are read at the first
+    call.
     """
     package, digest = Path(dpsynth_core.__file__).parent, sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):

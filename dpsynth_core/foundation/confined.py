@@ -183,7 +183,7 @@ def answer(
         function: The generator function, as "module:function".
         *arguments: JSON values or bytes.
         limits: Limits of the process; None for no limits.
-        files: The only files that the process may read besides programs; None for no such
+        files: The only files that the process may read besides programs, without a network; None for no such
             confinement.
         patience: Seconds by the clock to wait for the value; None for no limit.
 

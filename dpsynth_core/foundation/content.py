@@ -47,7 +47,11 @@ class Content:
     open: Callable[[], BinaryIO] = field(compare=False)
 
     def read(self) -> bytes:
-        """Return all bytes at once; for contents that are known to be small."""
+        """Return all bytes at once; for contents that are known to be small.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
         with self.open() as stream:
             return stream.read()
 
@@ -101,6 +105,7 @@ class Sink(io.RawIOBase):
 
     @override
     def writable(self) -> bool:
+        """Return True."""
         return True
 
     def write(self, part: Any) -> int:

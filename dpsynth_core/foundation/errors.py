@@ -22,8 +22,9 @@ LONGEST_VALUE = 60
 def shown(value: object) -> str:
     """Return a user's value as text for a message.
 
-    A text is quoted and cut to 60 characters; a container is described by its type alone, because it may be
-    large or hold private values.
+    A text is quoted and cut to 60 characters. Numbers, truth values and None are written as they are, a whole number
+    of more than 60 digits as "a number of very many digits". A container, and anything else with a length, is described
+    by its type alone, because it may be large or hold private values; any other value is treated like its text.
     """
     if isinstance(value, list | tuple | set | frozenset | dict):  # hundreds of megabytes of it, perhaps
         return "a list" if isinstance(value, list | tuple) else "an object"

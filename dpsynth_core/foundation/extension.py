@@ -481,7 +481,7 @@ def sections(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that yield sections of the report.
 
     Args:
-        stated: The spec's section `extensions`.
+        stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(path for one in asked(stated) for path in one.sections)
 
@@ -533,7 +533,7 @@ def tables(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that return tables to be measured before any others.
 
     Args:
-        stated: The spec's section `extensions`.
+        stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(one.tables for one in asked(stated) if one.tables)
 
@@ -560,7 +560,7 @@ def questions(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that ask the kernel a question between mechanism and claims.
 
     Args:
-        stated: The spec's section `extensions`.
+        stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(one.question for one in asked(stated) if one.question)
 
@@ -571,12 +571,25 @@ def is_row_file(name: str) -> bool:
 
 
 def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]:
-    """Return the files of built-in extensions that are written beside a file of rows, by name (`Extension.beside`)."""
+    """Return the files of built-in extensions that are written beside a file of rows, by name; {} without any.
+
+    Args:
+        file: Name of the file of rows.
+        content: Its size and hash, a `content.Digest`.
+        domain: The domain of its columns.
+        about: The description of the release, a `release.about.About`.
+    """
     return {name: text for one in built_in() if one.beside for name, text in load(one.beside)(file, content, domain, about).items()}
 
 
 def recognised(*tables: Any) -> tuple[str, ...]:
-    """Return what built-in extensions say of tables that were chosen for a release (`Extension.recognises`), each sentence once."""
+    """Return sentences by which tables that were chosen for a release say that their rows are not of people, each once.
+
+    Built-in extensions find them (`Extension.recognises`), and read no record. The result is () if there are none.
+
+    Args:
+        *tables: Each the path or address of a table, or a table in memory.
+    """
     paths = [one.recognises for one in built_in() if one.recognises]
     return tuple(dict.fromkeys(told for table in tables for path in paths if (told := load(path)(table))))
 

@@ -119,6 +119,10 @@ def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the file while the body runs; other threads and processes wait for it, without limit.
 
     The file is created if needed and stays. If the process ends, its lock is released.
+
+    Raises:
+        OSError: The file cannot be created or opened.
+        InputError: This system has no such locks.
     """
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
         lock(file.fileno())

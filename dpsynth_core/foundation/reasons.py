@@ -46,7 +46,7 @@ def check_reason(field: str, text: object, what: str) -> None:
 def is_one_paragraph(text: object) -> bool:
     """Return whether a text can be a paragraph of a published document.
 
-    It has at most MAX_REASON characters, and no line breaks or other invisible characters, such as
+    It has at most 10,000 characters (`MAX_REASON`), and no line breaks or other invisible characters, such as
     bidirectional marks.
     """
     return isinstance(text, str) and len(text) <= MAX_REASON and text.isprintable()

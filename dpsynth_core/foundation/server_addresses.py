@@ -17,7 +17,7 @@ _OPTIONS = ("service", "sslmode", "sslrootcert")
 
 
 def refuse_secrets(text: str, field: str, remedy: str) -> None:
-    """Check that an address of a database server has no password and no option that is not allowed.
+    """Check that an address of a database server has no password, and no option but service, sslmode and sslrootcert.
 
     Args:
         text: The address, with its scheme.
@@ -25,7 +25,8 @@ def refuse_secrets(text: str, field: str, remedy: str) -> None:
         remedy: What to do about an address that cannot be read.
 
     Raises:
-        InputError: It has one, or cannot be read. The message does not repeat the address.
+        InputError: It has a password, another option or a part behind "#", or cannot be read. The message does not
+            repeat the address.
     """
     if re.search("//[^@]*:.*@", text, flags=re.DOTALL):  # before a user's name no other part has a colon
         from_elsewhere = "leave it out: it is taken from PGPASSWORD, from .pgpass or from a service file"

@@ -10,8 +10,9 @@ def texts(values: pa.Array) -> pa.Array:
     """Return the trimmed text of each value; null for null and nan.
 
     Equal numbers have equal texts in all types: a whole number is written as an integer, other
-    numbers without zeros at the end. Equal times have equal texts. (A fraction in 16 or 32 bits is
-    written with the fewest digits that identify it in that width.)
+    numbers without zeros at the end. Equal times have equal texts. Bytes are read as UTF-8, with U+FFFD for
+    those that are not. (A fraction in 16 or 32 bits is written with the fewest digits that identify it in that
+    width.)
     """
     if pa.types.is_floating(values.type):
         return _float_texts(values)

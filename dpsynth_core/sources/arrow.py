@@ -80,8 +80,9 @@ class ArrowSource(RecordCounts):
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Yield exact numbers of counted records by key of column `name` (`vocabulary.keys`).
 
-        The mappings from key to number of records come in parts; no key is in two parts. The keys include "" for
-        missing values and "other" for texts that cannot be keys. Each part takes a pass over the table.
+        The mappings from key to number of records come in parts; no key is in two parts. A key is the text of a value,
+        in a column of codes in groups the group of the code; "" for missing values and "other" for texts that cannot be
+        keys. Each part takes a pass over the table.
 
         Raises:
             InputError: The column is not in the domain, or the table cannot be read.

@@ -77,7 +77,8 @@ class RecordsCheck:
 def check_records(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[RecordsCheck]:
     """Return the numbers of records that cannot be read, after reading the whole table.
 
-    The exact counts are curator-only.
+    Malformed lines are counted in CSV and JSON lines, replacement characters in CSV alone, and records without a
+    person in any table. The exact counts are curator-only.
 
     Args:
         table: The table.

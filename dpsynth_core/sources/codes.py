@@ -33,16 +33,19 @@ class CodesSource:
         self._codes = codes
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
-        """Return the exact marginal over each canonical clique, in numbers of rows.
+        """Return the exact marginal over each clique, by clique, int64: numbers of rows, one axis per column.
 
-        See `MarginalSource.counts`.
+        The columns of a clique are in the order of the domain. See `MarginalSource.counts`.
         """
         return row_marginals(self.domain, self._codes, cliques)
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the non-empty cells of the marginal over a canonical clique, with row counts.
+        """Return the non-empty cells of the marginal over a clique, with row counts.
 
-        See `CellSource.occupied`.
+        The columns of the clique are in the order of the domain. See `CellSource.occupied`.
+
+        Raises:
+            ValueError: The marginal has more than 2^62 cells.
         """
         return row_cells(self.domain, self._codes, clique)
 

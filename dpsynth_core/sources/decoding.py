@@ -92,8 +92,8 @@ def decode(
 
     A number of a bin is drawn uniformly. If the column has an entry in `inside`, a part of the bin
     is drawn first, by its share, and then a number uniformly from this part. A cell for missing
-    values becomes null, and a cell for other values becomes the text "other"; null where the column
-    is not text, because a number there would be taken for a value. Orders of columns are kept
+    values becomes null, and a cell for other values becomes the text "other" (`Attribute.other_text`); null where
+    the column is not text, because a number there would be taken for a value. Orders of columns are kept
     (`ordering`). The same codes and the same state of `rng` give the same table.
 
     Args:
@@ -314,7 +314,7 @@ class DrawnRows:
         return len(self.codes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order, as tables of at most `BATCH_ROWS` rows, at least one table.
+        """Yield the rows in order, as tables of at most 250,000 rows (`BATCH_ROWS`), at least one table.
 
         Args:
             columns: The columns of the tables; None for all. Without rows, the one table is empty.

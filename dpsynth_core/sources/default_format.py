@@ -59,7 +59,9 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
 
 
 def header_delimiter(header: str, form: TableFormat) -> str:
-    """Return the delimiter that divides a header into most cells, by default a comma.
+    """Return the delimiter that divides a header into most cells: comma, semicolon, tab or bar.
+
+    Of several that divide it into as many cells the first in this order is returned, so a comma for a single cell.
 
     Args:
         header: The header line.

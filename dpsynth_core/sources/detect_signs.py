@@ -48,8 +48,9 @@ _ALMOST_ALL = 0.95
 def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return suggested fields `units` and `negative` of a notation, from columns of numbers.
 
-    A field is left out where numbers are written in the default way: without units, and with a
-    minus sign in front; {} if both are.
+    A column counts if at least 95% of its texts are numbers, and all that stands beside them is a known sign or name
+    of a currency, or per cent or per thousand. A field is left out where numbers are written in the default way:
+    without units, and with a minus sign in front; {} if both are.
 
     Args:
         columns: The texts of each column, trimmed and without missing markers.
@@ -72,7 +73,9 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def bare(columns: Sequence[Sequence[str]], stated: dict[str, Any]) -> list[list[str]]:
-    """Return the numbers of each column as texts without units, negative ones with a sign in front, in order.
+    """Return the texts of each column with numbers without units, negative ones with a sign in front, in order.
+
+    Other texts keep their letters.
 
     Args:
         columns: The texts of each column.

@@ -23,6 +23,7 @@ def names(path: Location, _form: TableFormat) -> tuple[str, ...]:
     Raises:
         InputError: A type cannot be read, or the file is of an outdated version of Feather.
         ArrowException: The file is damaged.
+        OSError: The file cannot be read.
     """
     with _mapped(path) as source, _reader(source) as reader:
         for field in reader.schema:
@@ -36,6 +37,7 @@ def schema(path: Location, _form: TableFormat) -> pa.Schema:
     Raises:
         InputError: The file is of an outdated version of Feather.
         ArrowException: The file is damaged.
+        OSError: The file cannot be read.
     """
     with _mapped(path) as source, _reader(source) as reader:
         return reader.schema

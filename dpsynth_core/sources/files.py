@@ -88,7 +88,8 @@ class FileTable(Files):
         """Check that the files are one table with named columns and rows (`readers.check`), and not larger than the limit.
 
         Args:
-            limit_bytes: The largest number of bytes of all files, unpacked; None for no limit.
+            limit_bytes: The largest number of bytes of all files, by default 2 GB; text files count unpacked. None
+                for no limit.
 
         Raises:
             InputError: They are not such a table, or are larger.

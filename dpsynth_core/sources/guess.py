@@ -89,12 +89,13 @@ def propose(
 ) -> Zoned[tuple[Guess, ...]]:
     """Return a guess for each column from the values in the first records of a table, in the order of the columns.
 
-    The result is curator-only unless the table is public.
+    At most 50,000 different values of a column (`MOST_DISTINCT`) are kept; a column of texts with more gets no
+    attribute. The result is curator-only unless the table is public.
 
     Args:
         table: The table.
         form: The format of the table.
-        sample_rows: The largest number of records to read.
+        sample_rows: The largest number of records to read, 200,000 by default.
         is_public: Whether the table is public.
         only: The columns to guess; empty for all columns.
 

@@ -48,7 +48,7 @@ class Batches(Protocol):
 
 
 class PlacedTable(Batches, Protocol):
-    """A table at a place of an extension (`foundation.extension.Place`)."""
+    """A table that an extension reads from a place of its own, such as a database (`foundation.extension.Place`)."""
 
     @property
     def declared(self) -> Sequence[Column]:
@@ -58,7 +58,7 @@ class PlacedTable(Batches, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldTable:
-    """A table in memory or at a place of an extension with its format; it has the methods of `files.FileTable`."""
+    """A table in memory, or one that an extension reads, with its format; it has the methods of `files.FileTable`."""
 
     source: Batches
     form: TableFormat
@@ -78,12 +78,12 @@ class HeldTable:
         """Check that there are columns, and that each name is neither blank nor repeated.
 
         Raises:
-            InputError: They are not so.
+            InputError: There are no columns, or a name is blank or repeated.
         """
         headers.check_names(self.source.names)
 
     def divide(self, _sizes: Sizes) -> list[Part]:
-        """Return a single part, `[WHOLE]`, because such a table is not divided."""
+        """Return a single part, the whole table (`[WHOLE]`), because such a table is not divided."""
         return [WHOLE]
 
     def batches(self, columns: Sequence[str], _part: Part = WHOLE, _listed: Listed = NOTHING_LISTED) -> Iterator[pa.RecordBatch]:

@@ -78,15 +78,18 @@ def known_encoding(name: str) -> str:
 def blocks(path: Location, writing: Writing, size: int | None = None, begin: int = 0, end: int | None = None) -> Iterator[bytes]:
     """Yield the normalised lines of a file (`Writing.normalised`) in blocks of whole lines.
 
+    A line of more than 16 MiB (`MAX_LINE_BYTES`) is read as an empty one.
+
     Args:
         path: The file.
         writing: How the lines are written.
-        size: The approximate bytes of a block; `BLOCK_BYTES` by default.
+        size: The approximate bytes of a block; 16 MiB by default.
         begin: The byte position of the first line, 0 or one of `cuts`.
         end: The byte position at which to end, one of `cuts`; None for the end of the file.
 
     Raises:
         OSError: The file cannot be read.
+        CapacityError: A packed file unpacks to more than 200 times its size and 64 MiB.
     """
     with packed.opened(path) as stream:
         if begin:

@@ -100,7 +100,7 @@ class LinkedSource:
         return total
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return per cell the sum over households of n * sqrt(share), in units of 1/ROOT_STEPS.
+        """Return per cell the sum over households of n * sqrt(share), int64, in units of 1/1024 (`ROOT_STEPS`) of a record.
 
         n is `Link.records_each`, and the share is the fraction of the household's records that are in
         the cell. If `clique` has columns of members, only records in which these members exist
@@ -110,6 +110,9 @@ class LinkedSource:
         Args:
             clique: The columns of the cells; a name of `groups` may stand in place of a column.
             groups: Groups of the values of a column, by name.
+
+        Raises:
+            InputError: A table cannot be read.
         """
         over = [groups[name].column if name in groups else name for name in clique]
         sizes = [groups[name].size if name in groups else self.domain[name].size for name in clique]

@@ -79,14 +79,15 @@ def kind_of(path: Location) -> str | None:
 def table_files(path: str | os.PathLike[str]) -> list[Location]:
     """Return a list of the file itself, or of the table files of a folder in order of their paths.
 
-    Hidden files and files without the ending of a table are ignored (`left_out`).
+    The path may also be the URI of an object store. Hidden files and files without the ending of a table are
+    ignored (`left_out`).
 
     Raises:
         InputError: There is nothing to read, the path is neither a file nor a folder, or a folder
             holds tables of several kinds, links to nothing or to folders, or the same file twice by
             links. Such files would be left out without notice, or their people would be counted
-            twice.
-        CapacityError: A folder holds more than `MAX_FILES` files and folders.
+            twice. It is raised too if an object store does not let the place be read, or the URI is refused.
+        CapacityError: A folder holds more than 20,000 files and folders (`MAX_FILES`).
     """
     place = located(path)
     if isinstance(place, Remote):
@@ -112,6 +113,7 @@ def left_out(place: Location) -> int:
     Raises:
         InputError: A folder cannot be read, or an entry is a link to a folder or to nothing.
         CapacityError: The folder holds more than 20,000 files and folders.
+        OSError: The folder is in an object store that cannot be reached.
     """
     return sum(kind_of(file) is None for file in (place.inside() if isinstance(place, Remote) else _inside(place)))
 

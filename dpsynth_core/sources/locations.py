@@ -47,7 +47,11 @@ class Remote(os.PathLike[str]):
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """The last part of the path.
+
+        Raises:
+            InputError: The object store cannot be opened.
+        """
         return PurePosixPath(self.inner).name
 
     @property
@@ -61,7 +65,11 @@ class Remote(os.PathLike[str]):
 
     @property
     def inner(self) -> str:
-        """The path of the file or folder inside the store."""
+        """The path of the file or folder inside the store.
+
+        Raises:
+            InputError: The object store cannot be opened.
+        """
         return _opened(self.uri)[1]
 
     def open(self, mode: str = "rb") -> BinaryIO:
@@ -121,6 +129,7 @@ class Remote(os.PathLike[str]):
 
         Raises:
             OSError: The folder is missing, or the store cannot be reached.
+            InputError: The store cannot be opened.
         """
         plain, _, options = self.uri.partition("?")
         for info in self.filesystem.get_file_info(pafs.FileSelector(self.inner, recursive=True)):
@@ -138,8 +147,11 @@ Location = Path | Remote
 def located(place: str | os.PathLike[str]) -> Location:
     """Return the place that a path or URI names. No file is looked at.
 
+    A path, a `Remote` and a file:// address are not checked.
+
     Raises:
-        InputError: The URI is not of a known object store, or holds credentials.
+        InputError: The URI is not of a known object store (`STORES`), is too long, or holds credentials, or options
+            other than region, endpoint_override and scheme.
     """
     if isinstance(place, Path | Remote):
         return place
@@ -161,13 +173,20 @@ def together(places: Sequence[Location]) -> tuple[pafs.FileSystem | None, list[s
 
     Args:
         places: The files, all on this machine or all in one store.
+
+    Raises:
+        InputError: The object store cannot be opened.
     """
     filesystem = places[0].filesystem if places and isinstance(places[0], Remote) else None
     return filesystem, [inner(place) for place in places]
 
 
 def inner(place: Location) -> str:
-    """Return the path of a place in its own file system, without the address of an object store."""
+    """Return the path of a place in its own file system, without the address of an object store.
+
+    Raises:
+        InputError: The object store cannot be opened.
+    """
     return place.inner if isinstance(place, Remote) else str(place)
 
 

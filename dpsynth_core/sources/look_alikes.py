@@ -13,7 +13,8 @@ def groups(texts: Iterable[str], same: str) -> list[list[str]]:
 
     Args:
         texts: Different texts.
-        same: The rule by which texts count as the same, one of `characters.SAME_TEXTS`.
+        same: The rule by which texts count as the same: "look" (they look the same) or "case" (they also may differ
+            in capitals); with "exact" there are no groups.
     """
     found = defaultdict[str, list[str]](list)
     for text in texts:
@@ -29,8 +30,8 @@ def listed_as(texts: Iterable[str], categories: Iterable[str]) -> tuple[str, Map
         categories: The listed values.
 
     Returns:
-        `LOOK` or `CASE`, the weaker `LOOK` among equals, and a mapping from each text that equals a
-        category under this rule to the category.
+        "look" (equal if they look the same) or "case" (also if they differ in capitals), "look" if both are equally
+        good; and a mapping from each text that equals a category under this rule to the category, {} if none does.
     """
     listed, every = list(categories), list(texts)
     ways = {}

@@ -119,9 +119,9 @@ class Turnout:
     rows: NDArray[np.int64]
 
     def before(self, keys: Keys) -> Before:
-        """Return a function that looks up the rows of persons here; 0 for a person not found.
+        """Return a function that returns the rows that this turnout has of each of some persons; 0 for a person not found.
 
-        The hashes must be ascending.
+        The hashes of the turnout must be ascending.
 
         Args:
             keys: The keys with which the hashes were made.

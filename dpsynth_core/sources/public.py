@@ -76,7 +76,7 @@ def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
 
     Raises:
         InputError: The table cannot be read.
-        CapacityError: Its rows times the columns of the domain exceed `MAX_CODES`.
+        CapacityError: Its rows times the columns of the domain exceed 500 million (`MAX_CODES`).
     """
     return _read(FileTable.of(path, form), domain)[0]
 
@@ -91,9 +91,10 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
         domain: The domain of the private table.
 
     Raises:
-        InputError: The table lacks a column, at least half of a column's values are outside the
-            domain, or fewer than two different rows are possible in the domain.
-        CapacityError: The table has more than `MAX_CODES` cells.
+        InputError: The table cannot be read, lacks a column or has fewer than two rows, at least half of a
+            column's values are outside the domain, or fewer than two different rows are possible in the domain.
+        CapacityError: Its rows times the columns of the domain exceed 500 million (`MAX_CODES`).
+        OSError: A file cannot be read a second time, for its hash.
     """
     table = FileTable.of(path, form)
     table.check()
@@ -107,7 +108,11 @@ def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
 
 
 def refusal(differences: Differences) -> InputError | None:
-    """Return an error that says why a table with these differences cannot be used; None if it can."""
+    """Return an error that says why a table with these differences cannot be used; None if it can.
+
+    It cannot if it lacks a column, has fewer than two rows, or has half of the values of a column or more outside the
+    domain. The error is not raised.
+    """
     if names := differences.missing:
         problem = f"it lacks the column{'s' * (len(names) > 1)} {listed(list(map(repr, names)), 5)} of the domain"
         return InputError(FIELD, problem, "add the column, under the same name, or drop it from the domain")
@@ -121,10 +126,14 @@ def refusal(differences: Differences) -> InputError | None:
 
 
 def section(path: Path) -> dict[str, Any]:
-    """Return the part of a spec about a public table: the format of the file and its SHA-256.
+    """Return the part of a spec about a public table: a JSON object with the format of the file and its SHA-256.
+
+    Args:
+        path: The file or folder.
 
     Raises:
         InputError: The table cannot be read, or its numbers or dates can be read in two ways.
+        OSError: A file cannot be read for its hash.
     """
     from dpsynth_core.sources.detect import public_format  # loaded where a public table is named
 

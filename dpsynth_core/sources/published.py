@@ -59,7 +59,9 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
         field: The subject of error messages, in place of the private table.
 
     Raises:
-        InputError: The table cannot be read, or `vocabulary.published.read` refuses it.
+        InputError: The table cannot be read, has no column `count` or a column or value that the domain lacks, holds
+            something else than numbers in `count`, lacks a value of a column, counts nobody, has more than 100,000
+            cells, or `where` is blank.
     """
     with _about(field):
         return _section(source, domain, where, field)
@@ -102,7 +104,8 @@ def counts(source: TableSource, domain: Domain, field: str, withheld: Withheld |
             cell is then nan. None if no number may be withheld.
 
     Raises:
-        InputError: The table cannot be read, lacks the column `count`, or has values that the domain lacks.
+        InputError: The table cannot be read, lacks the column `count`, holds something else than numbers there, or has
+            columns or values that the domain lacks.
     """
     with _about(field):
         return _counts(source, domain, field, withheld)

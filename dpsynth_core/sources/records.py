@@ -149,7 +149,7 @@ class Records:
             keys: The keys of the hash, the same for all parts of a count.
 
         Raises:
-            AssertionError: There is a table without a person column.
+            AssertionError: The table has no person column.
             InputError: The table cannot be read.
         """
         assert self.person_column is not None
@@ -159,12 +159,15 @@ class Records:
     def add_to(self, tally: Batches, part: Part = WHOLE, before: persons.Before = persons.nobody) -> Iterator[None]:
         """Add the counted records of a part to a counter, one batch with each step of the iterator.
 
-        The iterator yields None, so that the caller can stop between batches.
+        Nothing is read before the first step. The iterator yields None, so that the caller can stop between batches.
 
         Args:
-            tally: The counter.
+            tally: The counter, which is changed.
             part: The part of the table to read.
             before: A function that returns the number of rows of each person in the earlier parts.
+
+        Raises:
+            InputError: The table cannot be read or lacks a column.
         """
         listed = {one.name: one.categories for one in tally.domain if one.is_listed}
         for batch in self.batches(tally.columns or tally.domain.names[:1], part, before, listed):

@@ -141,7 +141,9 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
-    """Return the counting source of two linked tables, whose kinds `can_be_linked` allows. No record is read yet.
+    """Return the counting source of two linked tables in files, in memory or invented for the demo. No record is read yet.
+
+    Two stand-ins, which `can_be_linked` allows too, are not opened here.
 
     Args:
         link: The domains of both tables, and the number of members of a household that are counted.
@@ -198,10 +200,14 @@ def _file_source(section: Section) -> TableSource:
 
 
 def placed(section: Section) -> PlacedTable:
-    """Return the table of a section that names one at a place of an extension (`extension.Place`).
+    """Return the table of a section that names one at a place of an extension, such as a database (`extension.Place`).
+
+    Args:
+        section: The `data` section of a spec, whose kind is one of `extension.places`.
 
     Raises:
         InputError: The address cannot be used, or the table cannot be read.
+        KeyError: The kind is not one of a place.
     """
     return _placed_at(extension.places()[section["kind"]], section)
 
@@ -267,7 +273,8 @@ def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
     """Return an invented table of a kind, with `rows` rows or its usual number; the same arguments give the same table.
 
     The usual number is 50,000 people for "demo", and 20,000 households with their members. The rows are the first
-    ones of the usual table only for linked tables; the table "demo" is simulated anew and has other rows.
+    ones of the usual table only for linked tables; the table "demo" is simulated anew and has other rows. Linked
+    tables are kept and returned again, so the caller must not change them.
 
     Args:
         kind: "demo", "demo-households" or "demo-members".

@@ -40,7 +40,7 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
 
     Args:
         domain: The domain.
-        rows: The number of rows, at most `MAX_ROWS`.
+        rows: The number of rows, from 1 to 1,000,000.
         strength: The correlation, from 0 to 1, of a column's hidden score with the scores of
             earlier columns: 0 for independent columns, 1 for columns that are determined by earlier
             columns.

@@ -51,7 +51,8 @@ class Evidence:
         With rows, they are exact marginals of the rows, divided by the number of rows. Without rows, they are
         the minimum-variance estimates from all measurements that contain the clique, divided by `total`: they
         may be negative, need not sum to 1, and are 0 in impossible cells. Without rows, a clique that no
-        measurement contains is left out.
+        measurement contains is left out. Marginals of rows are kept and returned again, so the caller must not change
+        them.
 
         Args:
             cliques: The cliques of the marginals.
@@ -68,7 +69,8 @@ class Evidence:
     def shares(self, clique: Clique) -> NDArray[np.float64] | None:
         """Return a marginal of the synthetic rows as fractions of the rows, which add up to 1; None without rows.
 
-        The shape has one axis per column of the clique. Without a single row all fractions are 0.
+        The shape has one axis per column of the clique. Without a single row all fractions are 0. The array may be kept
+        and returned again, so the caller must not change it.
         """
         return None if self.codes is None else self.published([clique])[clique]
 

@@ -110,7 +110,8 @@ def margin(sigma: float, folded: float, count: int, confidence: float) -> float:
 def half_normal_nodes(panels: int = PANELS) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return nodes x and weights w such that sum(w f(x)) is the mean of f(|X|) for standard normal X.
 
-    It is Gauss-Legendre quadrature on panels from 0 to 12. Both arrays have shape (8 panels,).
+    It is Gauss-Legendre quadrature on panels from 0 to 12. Both arrays have shape (8 panels,). They are kept and
+    returned again, so the caller must not change them.
 
     Args:
         panels: Number of panels of eight nodes each.

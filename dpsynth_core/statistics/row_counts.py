@@ -27,6 +27,8 @@ _CHUNK = 2**12
 def row_counts(domain: Domain, codes: NDArray[np.integer] | Repeated, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
     """Return many marginals of synthetic rows as exact counts by clique, int64, the same as `rows.row_marginals`.
 
+    The arrays may be parts of one larger array, so the caller must not change them.
+
     Args:
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain); repetitions are counted.

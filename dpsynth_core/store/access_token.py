@@ -33,6 +33,7 @@ def load() -> str:
 
     Raises:
         InputError: Other accounts of this machine can read the file, or it holds something else than a token.
+        OSError: The file cannot be written or read.
     """
     path = place()
     if not path.exists():

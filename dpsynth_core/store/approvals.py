@@ -73,7 +73,8 @@ def demand(owner: str, population: str, what: Collection[str]) -> None:
     Args:
         owner: The person who demands it; their role must allow `Act.DEMAND`.
         population: Name of the population.
-        what: The stages, PLAN or RELEASE or both; empty for none.
+        what: The stages, PLAN ("plan") or RELEASE ("release") or both; empty for none, but house rules may demand
+            some all the same.
 
     Raises:
         InputError: The role does not allow it, or the population is not open.
@@ -139,7 +140,7 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
     Raises:
         InputError: The person made the run or had a part in its project, the reason is missing, no
             approval is awaited, or the role does not allow it.
-        BooksLost: The ledger is not whole.
+        StoreFault: The ledger is not whole (BooksLost), or the file of the house rules is missing or was altered.
     """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")
     with transaction() as db:
@@ -157,7 +158,13 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
 
 
 def awaited(run: str, stage: str) -> bool:
-    """Return whether a run needs an approval of the stage (PLAN or RELEASE) and does not have it."""
+    """Return whether a run needs an approval of the stage (PLAN or RELEASE) and does not have it.
+
+    False is returned for a run without a charge in the ledger.
+
+    Raises:
+        StoreFault: The file of the house rules is missing or was altered.
+    """
     with reading() as db:
         return lacks(db, verified_books.unverified(db), run, stage)
 
@@ -176,7 +183,9 @@ def is_approved(db: Connection, run: str, stage: str) -> bool:
 def waiting() -> tuple[Waiting, ...]:
     """Return the plans and releases, of all owners, that wait for approval, by age of their charges, oldest first.
 
-    The result is () if nothing waits. Runs whose charge was given back are left out.
+    These are plans of runs that were submitted in the app and are queued, and releases of runs that are done. Runs
+    charged elsewhere, jobs of extensions, and runs whose charge was given back are left out. The result is () if
+    nothing waits.
 
     Raises:
         StoreFault: The file of the house rules is missing or was altered.

@@ -56,8 +56,11 @@ class Audit:
 def audit() -> Audit:
     """Audit the ledger of this data directory: its chain, its accounts and the key of its fingerprints.
 
-    Every entry is checked. What is wrong is in `Audit.problem`; a ledger that cannot be read gives an audit without
-    lines and entries, and no error.
+    Every entry is checked, and a checkpoint of the result may be written. What is wrong is in `Audit.problem`; a
+    ledger that is lost or damaged gives an audit without lines and entries, and no error.
+
+    Raises:
+        StoreFault: The disk or the database cannot be used at present, such as a locked one.
     """
     try:
         verified, entries = verified_books.verify(), chain.entries()

@@ -189,9 +189,9 @@ def linked(entry: Entry, last: Head) -> Entry:
 def insert(db: Connection, entry: Entry) -> Entry:
     """Write a complete entry, and return it as read back.
 
-    The database refuses an entry that does not follow the last one.
-
     Raises:
+        sqlite3.IntegrityError: The database refuses the entry, because it does not follow the last one or breaks a
+            rule of charges; on a server it is psycopg.IntegrityError.
         TypeError: The entry reads differently than it was written, such as an integer in a column
             of floats; it would look altered for ever.
     """

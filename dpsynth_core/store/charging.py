@@ -108,20 +108,24 @@ def charged(
 ) -> None:
     """Reserve the plan's budget and call `execute`.
 
-    The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation
+    The ledger is that of an office if one is configured, else the one here. A population that is not open is opened
+    with the default cap. The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation
     is given back; if this process is killed, the next process that reconciles jobs gives it back.
     If `execute` raises after it read a record, the run can continue or be recovered.
 
     Args:
         plan: The plan; its population is charged.
         execute: Called with the run's id in the ledger and a function to call right before the
-            first record is read. The run is over when `execute` returns, with the release complete.
+            first record is read. The run is over when `execute` returns, with the release complete. What it raises
+            is raised here.
         warn: Called with a sentence if the clock is behind the ledger, and if a population is
             opened whose name mixes scripts.
         warn_privately: Called with a sentence if the same file was charged to another population,
             which depends on every record.
 
     Raises:
+        InputError: The plan breaks a rule of the house, a table cannot be read, or the office refuses; nothing is
+            reserved.
         CapExceeded: The cap leaves too little; nothing is reserved.
         UnitDiffers: The population has another unit of privacy; nothing is reserved.
         StoreFault: The ledger cannot be used; nothing is reserved.
@@ -165,6 +169,7 @@ def citation(run: str, plan: str) -> dict[str, Any]:
     Raises:
         PlanDiffers: The run was charged for another plan.
         StoreFault: The ledger does not know the run or cannot be asked.
+        InputError: The settings of the office are invalid.
     """
     if (elsewhere := office()) is not None:
         return elsewhere.cite(run, plan)

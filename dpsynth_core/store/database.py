@@ -93,10 +93,11 @@ def transaction() -> Iterator[Connection]:
     """Open a write transaction that has the database's lock from its first line (BEGIN IMMEDIATE).
 
     It commits at the end and rolls back on any exception. If the ledger grew, the file with its
-    head is replaced after the commit.
+    head is replaced after the commit. In an unused home the database is created first.
 
     Raises:
         StoreFault: The disk or the database refuses; nothing is kept then.
+        InputError: Another version of this program wrote the database.
     """
     with explained(), closing(connect()) as connection, suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
@@ -111,8 +112,11 @@ def transaction() -> Iterator[Connection]:
 def reading() -> Iterator[Connection]:
     """Open a connection that cannot write and sees one unchanging state of the database.
 
+    In an unused home the database is created first, and one of an earlier version is upgraded.
+
     Raises:
         StoreFault: The disk or the database refuses.
+        InputError: Another version of this program wrote the database.
     """
     with explained(), closing(connect()) as connection, suspecting(connection):
         connection.execute("PRAGMA query_only = ON")

@@ -181,7 +181,7 @@ def pump() -> None:
 def ask_to_stop(job: str) -> None:
     """Cancel a job; a job that is stopped or done stays unchanged. Returns without waiting.
 
-    Without a process it ends at once. Otherwise its workers get SIGTERM, and `jobs.reconcile` kills them
+    Without a process it ends at once. Otherwise its workers on this machine get SIGTERM, and `jobs.reconcile` kills them
     after `jobs.GRACE_SECONDS` (5). Finished points keep their results.
 
     Args:
@@ -204,7 +204,8 @@ def stop(job: str) -> None:
     """Stop a job at once and wait until its workers are gone; a job that is stopped or done stays unchanged.
 
     The running points of a shared job wait again, unless it began to read a private table; they are
-    then lost. A release ends as cancelled. Workers get SIGKILL.
+    then lost. A release ends as cancelled, or as lost if it began to read. Workers on this machine get SIGKILL; those
+    on others are not waited for.
 
     Args:
         job: Id of a job, which must exist.
@@ -278,7 +279,7 @@ def queue(db: Connection) -> list[Row]:
 
     People take turns: each person gets a first worker before any person gets a second one of the
     same kind. Within a turn, the person whose last point started longest ago comes first, then the
-    older job.
+    older job. Commands, which run in the process that started them, are not in it.
     """
     turns = Counter({(row["owner"], row["kind"]): row["busy"] for row in db.execute(_BUSY)})
     latest = dict(tuple(row) for row in db.execute("SELECT owner, MAX(started) FROM points JOIN jobs ON jobs.id = job GROUP BY owner"))

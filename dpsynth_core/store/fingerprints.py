@@ -125,10 +125,11 @@ def of_data(data: DataSpec) -> str:
 
     Simulated tables are identified by their kind. Tables at places of extensions are identified by
     their address with further entries, not by their content, which never leaves the place as a
-    whole.
+    whole. Where no file is at a path, the hash is that of no files.
 
     Raises:
-        InputError: A file is missing.
+        InputError: A file cannot be read, an address cannot be used, or a table in memory is not held any more.
+        BooksLost: The secret key is lost or damaged.
     """
     if data.simulated:
         return hmac.new(sealed_fingerprints.key(), f"simulated {data.kind}".encode(), sha256).hexdigest()

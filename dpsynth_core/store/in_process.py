@@ -265,8 +265,8 @@ def _cited(run: str, of: Plan | Kept, told: Told) -> dict[str, Any]:
 def signer_of(made: Release, note: Callable[[str], None]) -> Signer | None:
     """Return the signer for the bundle of a release that this installation made; None if no ledger was charged.
 
-    A fault of the key must not cost a release that is paid for: it becomes a note, and the result
-    is None.
+    It is None too if the ledger has no such charge any more. The first call of an installation makes its key. A fault
+    of the key must not cost a release that is paid for: it becomes a note, and the result is None.
 
     Args:
         made: The release.

@@ -176,6 +176,8 @@ def touch(db: Connection, run: str) -> None:
 
     Raises:
         BooksLost: The ledger is not whole, or lacks the run's charge.
+        sqlite3.IntegrityError: The charge was given back, or touched before; on a server it is
+            psycopg.IntegrityError.
     """
     books = verified_books.current(db)
     reserved = verified_books.reservation(db, books, run)
@@ -183,7 +185,7 @@ def touch(db: Connection, run: str) -> None:
 
 
 def give_back(db: Connection, run: str, why: str) -> None:
-    """Return the reservation of a run that never touched private data; the database refuses it for a run that did.
+    """Return the reservation of a run that never touched private data.
 
     If the ledger is not whole, the reservation stays and no error is raised, so that everything
     else that ends with the run can end.
@@ -192,6 +194,10 @@ def give_back(db: Connection, run: str, why: str) -> None:
         db: Connection of the transaction.
         run: Id of the run.
         why: Text for people.
+
+    Raises:
+        sqlite3.IntegrityError: The run touched private data, or its reservation was given back before; on a server it
+            is psycopg.IntegrityError.
     """
     try:
         books = verified_books.current(db)

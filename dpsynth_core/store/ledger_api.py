@@ -56,6 +56,11 @@ def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
         act: The kind of request: "reserve", "touch", "return", "cite" or "account".
         asked: The request as JSON.
 
+    Returns:
+        For "reserve" the number of the ledger's "entry"; for "cite" the digest of the plan as "spec", and what a
+        release states as "cited"; for "account" what is "left" (`balance.Left`), None if the population is not open;
+        {} for the others.
+
     Raises:
         InputError: The request is refused (NotAdmitted, CapExceeded, UnitDiffers, StoreFault and
             others); nothing was changed.

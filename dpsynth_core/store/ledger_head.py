@@ -88,6 +88,9 @@ def advancing(to: Head) -> Iterator[None]:
 
     The new file is written aside before the body, and put in place after it. If the body raises,
     the old file stays.
+
+    Raises:
+        OSError: The new file cannot be written; the body is not entered.
     """
     with locked(head_file().with_suffix(".lock")):
         aside = head_file().with_suffix(".next")

@@ -241,6 +241,9 @@ class Connection:
         Raises:
             StoreFault: The server refuses or cannot be reached. InDoubt if it was lost during a
                 commit and cannot be asked.
+            BooksLost: The database is damaged, or its tables were changed.
+            psycopg.IntegrityError: A rule or constraint of the tables refuses.
+            psycopg.ProgrammingError: The statement is wrong.
         """
         with self._explained(), _answering(self._raw):
             if sql == "COMMIT":
@@ -256,6 +259,8 @@ class Connection:
         Raises:
             StoreFault: The server refuses or cannot be reached.
             BooksLost: The database is damaged, or its tables were changed.
+            psycopg.IntegrityError: A rule or constraint of the tables refuses.
+            psycopg.ProgrammingError: The statement is wrong.
         """
         with self._explained(), _answering(self._raw), self._raw.cursor() as cursor:
             cursor.executemany(_translated(sql), parameters)

@@ -87,8 +87,8 @@ def create(owner: str, name: str, draft: Mapping[str, Any] | None = None, looked
 
     Args:
         owner: The person who creates it.
-        name: Its name.
-        draft: Its draft, empty by default.
+        name: Its name, 1 to 200 printable characters; spaces around it are removed.
+        draft: Its draft, empty by default; at most 64 MiB as JSON.
         looked: Looks taken in the project that the draft was copied from.
 
     Raises:
@@ -152,7 +152,7 @@ def rename(owner: str, project: str, name: str) -> Project:
     Args:
         owner: The person who renames it.
         project: Id of the project.
-        name: The new name; spaces around it are removed.
+        name: The new name, 1 to 200 printable characters; spaces around it are removed.
 
     Raises:
         InputError: The name cannot be used, or the person may not change the project.
@@ -245,18 +245,22 @@ def upload(
 ) -> Path:
     """Store a file under the project, in place of a file of the same name, and return its path.
 
+    The last part of the path is `name` without folders and unseen characters, shortened; "upload" if nothing is left.
+
     Args:
         owner: The person who sends it.
         project: Id of the project.
         name: Name of the file.
         content: The file's bytes.
-        limit: Largest size in bytes.
+        limit: Largest size in bytes, 1 GiB by default.
         shelf: The folder: for the private table, its second table, or public files.
 
     Raises:
-        CapacityError: The file is larger than `limit`, or than what the project's owner may still
-            send; nothing is kept.
+        CapacityError: The file is larger than `limit`, or than what the project's owner may still send: 10 GB in all
+            projects together, or what `DPSYNTH_UPLOADS_GB` says; without that, the local user may send any. Nothing
+            is kept.
         InputError: The person may not prepare releases, or has no such project.
+        OSError: The disk refuses.
     """
     with reading() as db:
         roles.check(db, owner, Act.PREPARE)

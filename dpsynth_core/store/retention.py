@@ -40,7 +40,8 @@ def state(owner: str, many: int) -> None:
         many: Number of days; 0 for never.
 
     Raises:
-        InputError: The number is outside 0 to MOST_DAYS, or the role does not allow it.
+        InputError: The number is outside 0 to 36,500 (`MOST_DAYS`), or the role does not allow it.
+        BooksLost: The ledger is not whole.
     """
     if not 0 <= many <= MOST_DAYS:
         raise InputError("days", f"{many:,} is outside 0 to {MOST_DAYS:,}", "state how many, or 0 to delete nothing")

@@ -85,7 +85,7 @@ def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> Non
 
 
 def check_present(db: Connection, owner: str) -> None:
-    """Check that the person signed in within the last `SIGNED_IN_SECONDS`; the local user always passes.
+    """Check that the person signed in within the last hour (`SIGNED_IN_SECONDS`); the local user always passes.
 
     Raises:
         InputError: The person did not.

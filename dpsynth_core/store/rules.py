@@ -87,7 +87,9 @@ def read(text: str) -> Rules:
 
 
 def put_in_force(owner: str, text: str, reason: str) -> str:
-    """Put rules in force from now on, and record this in the ledger.
+    """Put rules in force from now on: write them into the file rules.json, and record this in the ledger.
+
+    They replace all earlier rules.
 
     Args:
         owner: The person who demands the rules; their role must allow `Act.DEMAND`.
@@ -99,6 +101,7 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
 
     Raises:
         InputError: The reason or the rules are invalid, or the role does not allow this.
+        BooksLost: The ledger is not whole.
     """
     check_reason("--reason", reason, "why these rules are put in force (it is kept in the ledger)")
     content = (json.dumps(read(text).model_dump(), indent=1) + "\n").encode()

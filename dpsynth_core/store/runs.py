@@ -117,6 +117,7 @@ def _only_learns(sealed: str) -> bool:
 def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = None) -> str:
     """Check the spec, reserve its budget, queue the run, and return its id, without waiting for the run.
 
+    A population that is not open is opened with the default cap. A worker process is started if there is room for one.
     The looks that the project has taken are sealed with the spec.
 
     Args:
@@ -128,7 +129,7 @@ def submit(owner: str, project: str, spec: Spec, seen: Collection[str] | None = 
             returned and nothing is charged again. None to charge in any case.
 
     Raises:
-        InputError: The spec cannot be run; nothing is spent. CapExceeded and CapacityError are such
+        InputError: The spec cannot be run; nothing is spent. CapExceeded, CapacityError and StoreFault are such
             errors.
     """
     from dpsynth_core.release import synthesis  # brings the mechanisms with it: only needed here, not to look at runs
@@ -191,9 +192,9 @@ def queue_position(owner: str, run: str) -> int:
 
 
 def cancel(owner: str, run: str) -> None:
-    """Stop a run, and give its charge back if it never touched private data. A run that has ended stays unchanged.
+    """Ask a run to stop, and give its charge back if it never touched private data. Returns without waiting.
 
-    A worker that ignores the request is killed by a later `dispatch.pump`.
+    A run that has ended stays unchanged. A worker that ignores the request is killed by a later `dispatch.pump`.
 
     Raises:
         InputError: The person has no such run.
@@ -268,7 +269,7 @@ def to_look_at(owner: str, run: str) -> Release:
     """Return the release of a run, for viewing its rows.
 
     Raises:
-        InputError: It needs an approval first, or the person may not view it.
+        InputError: The run has no release, it needs an approval first, or the person may not view it.
     """
     made = release(owner, run)
     with reading() as db:
@@ -281,7 +282,7 @@ def to_take_away(owner: str, run: str) -> Release:
     """Return the release of a run, for a download.
 
     Raises:
-        InputError: It needs an approval or a reason first, or the person may not download it.
+        InputError: The run has no release, it needs an approval or a reason first, or the person may not download it.
     """
     made = to_look_at(owner, run)
     if made.withheld:
@@ -291,7 +292,7 @@ def to_take_away(owner: str, run: str) -> Release:
 
 
 def note_download(owner: str, run: str, what: str) -> None:
-    """Record in the ledger that a person downloads a file of the release.
+    """Record in the ledger that a person downloads a file of the release; nothing is recorded for the local user.
 
     Args:
         owner: The person.
@@ -299,6 +300,7 @@ def note_download(owner: str, run: str, what: str) -> None:
         what: Kind of the file, such as "bundle".
 
     Raises:
+        InputError: The run does not exist in a project that the person owns or shares.
         StoreFault: The ledger is not whole or cannot be written.
     """
     about = get(owner, run)

@@ -82,7 +82,7 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
     """Share a project with exactly these people; others who shared it lose access.
 
     Jobs that these others started in it become the owner's; the charge in the ledger keeps the name
-    of the person who made it.
+    of the person who made it. The acts are noted in the ledger, unless the local user shares.
 
     Args:
         owner: The person who shares it.
@@ -90,7 +90,9 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
         with_whom: Ids of the people.
 
     Raises:
-        InputError: The project is another person's, or a new person may not work on projects.
+        InputError: The project is another person's, the owner's role does not allow sharing, or a new person may not
+            work on projects.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         before = set(_people(db, project))
@@ -110,7 +112,7 @@ def share(owner: str, project: str, with_whom: Collection[str]) -> None:
 def offer(owner: str, project: str, to: str) -> None:
     """Offer a project to another person, who becomes its owner by accepting; until then nothing changes.
 
-    An earlier offer is withdrawn.
+    An earlier offer is withdrawn. The offer is noted in the ledger, unless the local user makes it.
 
     Args:
         owner: The person who offers: the owner, or an administrator if the owner has left.
@@ -120,6 +122,7 @@ def offer(owner: str, project: str, to: str) -> None:
     Raises:
         InputError: The person may not offer the project (`check_settles`), `to` may not receive it,
             or there is nothing to withdraw.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         settled = check_settles(db, owner, project)
@@ -154,7 +157,8 @@ def answer(person: str, project: str, take: bool) -> None:
     """Accept or decline the offer of a project.
 
     By accepting, the person becomes the owner of the project and of all jobs in it; the former
-    owner and the people with whom it was shared lose access. Declining only removes the offer.
+    owner and the people with whom it was shared lose access. Declining only removes the offer. Both are noted in the
+    ledger.
 
     Args:
         person: The person to whom it is offered.
@@ -164,6 +168,7 @@ def answer(person: str, project: str, take: bool) -> None:
     Raises:
         InputError: The project is not offered to the person any more, or the person may not work on
             projects.
+        BooksLost: The ledger is not whole.
     """
     with transaction() as db:
         roles.check(db, person, Act.PREPARE)

@@ -51,7 +51,7 @@ class NotAdmitted(InputError):
 def make(owner: str, name: str) -> str:
     """Make a token for a person who may run plans, and return its secret text; only its hash is stored, so it cannot be read again.
 
-    The token is valid for `DAYS` days. The ledger gets an entry.
+    The token is valid for 90 days (`DAYS`). The ledger gets an entry.
 
     Args:
         owner: The person.
@@ -59,7 +59,7 @@ def make(owner: str, name: str) -> str:
 
     Raises:
         InputError: The name is blank, too long, or has characters that are not printed; the person
-            lacks the right; or the person has `_MOST` tokens already, expired ones included.
+            lacks the right; or the person has 20 tokens already, expired ones included.
         BooksLost: The ledger is not whole.
     """
     if not name.strip() or len(name) > 80 or not name.isprintable():
@@ -106,10 +106,10 @@ def listed(owner: str) -> tuple[Token, ...]:
 
 
 def owner_of(db: Connection, token: str) -> str:
-    """Return the person whom a token admits.
+    """Return the person whom a token admits; whether their sign-in still counts is not checked.
 
     Raises:
-        NotAdmitted: The token is unknown or older than `DAYS` days.
+        NotAdmitted: The token is unknown or older than 90 days (`DAYS`).
     """
     row = db.execute("SELECT owner, created FROM tokens WHERE hash = ?", (_hash(token),)).fetchone()
     if row is None or age(row["created"]) > DAYS * DAY:

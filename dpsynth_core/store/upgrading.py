@@ -45,6 +45,8 @@ def to(version: int, db: Connection, schema: Callable[[], frozenset[Part]], part
 
     Raises:
         BooksLost: Tables or rules of the earlier version were changed.
+        InputError: The database is from before 22 November 2026, whose versions counted from 1 as well; it is not
+            changed.
     """
     found = _version(db)
     if found not in _FROM:

@@ -61,6 +61,8 @@ def current(db: Connection) -> Books:
 def read() -> Books:
     """Return the verified books, without a check that no entry is missing at the end and that the database is undamaged.
 
+    If all entries were checked, a checkpoint may be written into its file.
+
     Raises:
         BooksLost: The chain was altered.
     """
@@ -134,6 +136,7 @@ def append(db: Connection, books: Books, entry: Entry) -> Entry:
 
     Raises:
         BooksLost: By the books, the entry breaks the rules of charges.
+        sqlite3.IntegrityError: The database refuses the entry; on a server it is psycopg.IntegrityError.
     """
     if books.head == EMPTY and ledger_head.read() is None:
         ledger_head.begin()

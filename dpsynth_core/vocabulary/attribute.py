@@ -194,7 +194,9 @@ class Attribute:
             name: The name.
             lower: The lower bound, inclusive.
             upper: The upper bound, inclusive; it is above `lower`.
-            **fields: As for `integer`, and decimals: digits after the point of released values, 0 to 12.
+            **fields: At most one of bins (number of equal bins), width (bins begin at its multiples) and edges (with
+                or without the bounds); own_cells, missing, other, nearest, missing_as, other_as, label; and decimals:
+                digits after the point of released values, 0 to 12.
 
         Raises:
             InputError: A bound or bin is invalid, or another attribute is.
@@ -203,13 +205,16 @@ class Attribute:
 
     @classmethod
     def day(cls, name: str, lower: date | str, upper: date | str, **fields: Any) -> Attribute:
-        """Return a column of dates in bins, by default of a round width such as a month.
+        """Return a column of dates in bins, by default a bin per day up to 100 days, otherwise 34 or fewer of a round width.
+
+        A round width of dates is a week, a month, a quarter, a year, 5 or 10 years.
 
         Args:
             name: The name.
             lower: The first day, as ISO text or date.
             upper: The last day, inclusive, as ISO text or date.
-            **fields: As for `integer`; edges are dates or days since 1970-01-01.
+            **fields: At most one of bins (number of equal bins), width (days, or a name such as "month") and edges
+                (dates or days since 1970-01-01); and own_cells, missing, other, nearest, missing_as, other_as, label.
 
         Raises:
             InputError: A bound or bin is invalid, or another attribute is.
@@ -284,7 +289,9 @@ class Attribute:
             **fields: Further attributes.
 
         Raises:
-            InputError: A bound or bin is invalid, or more than one of `bins`, `edges` and `width` is given.
+            InputError: A bound or bin is invalid, more than one of `bins`, `edges` and `width` is given, or another
+                attribute is invalid.
+            KeyError: The kind is unknown.
             ValueError: The kind has no bins.
         """
         if sum(stated is not None for stated in (bins, edges, width)) > 1:
@@ -440,7 +447,7 @@ class Attribute:
         """Return the name of each cell in charts and tables, in code order; unescaped text.
 
         The cells of undeclared and missing values are called "other" and "missing", in brackets if a value has
-        that name.
+        that name. In coded columns, and in those to be learnt, the name of a cell is its code, such as "0".
         """
         return self._labels
 

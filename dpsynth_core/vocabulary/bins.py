@@ -108,6 +108,9 @@ def _round_width(least: float, whole: bool) -> float:
 def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> tuple[float, ...]:
     """Return the edges of bins of one width: its multiples between the bounds, and the bounds.
 
+    Bins of a named width of dates, such as "month", begin on the first day of such a period instead, and weeks on
+    a Monday.
+
     Args:
         name: Name of the column in errors.
         scale: The mapping of values to numbers.
@@ -116,7 +119,7 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
         width: A number above 0, or a name of a width, such as "month" (`Scale.widths`).
 
     Raises:
-        InputError: The width is unknown, not positive, or makes too many bins.
+        InputError: The width is unknown, not positive, or makes more than 100,000 bins (`MAX_CELLS`).
     """
     first, end = _span(scale, lower, upper)
     width = _as_said(scale, width)
@@ -168,7 +171,17 @@ def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[fl
 
 
 def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> Any:
-    """Return the width with which `width_edges` makes these edges, or None if no width does."""
+    """Return the width with which `width_edges` makes these edges, or None if no width does.
+
+    Args:
+        scale: The mapping of values to numbers.
+        lower: The lower bound, a value of the column.
+        upper: The upper bound, a value of the column.
+        edges: The edges, as a tuple of numbers; at least two.
+
+    Returns:
+        A name in `Scale.widths`, such as "month", or a number.
+    """
     first, end = edges[0], edges[-1]
     possible = (width for width in scale.widths if (end - first) / scale.spacing(width) <= MAX_CELLS)
     named = (width for width in possible if len(edges) == 2 + sum(first < cut < end for cut in scale.named_cuts(width, first, end)))

@@ -169,8 +169,9 @@ def _from_range(name: str, low: str, high: str) -> Attribute:
 def pasted_domain(text: str) -> Domain:
     """Return the domain that pasted lines state: one value of a column each, or all values in one line.
 
-    A line that names no column goes on with the column of the line before, as merged cells do. JSON
-    and codebooks with a header are read too.
+    A line that names no column goes on with the column of the line before, as merged cells do. JSON, and a table
+    whose first line has the names "column" and "value", are read too. Every column has cells for missing and for
+    unlisted values, unless JSON states otherwise.
 
     Raises:
         InputError: There are no lines, or the lines are not a domain.

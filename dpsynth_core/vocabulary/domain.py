@@ -83,7 +83,7 @@ class Domain:
         """The impossible cells: for each clique with rules, a table that is True in them; empty without rules.
 
         A table has one axis per column of its clique. Pairs of columns that only follow from several orders have
-        tables too.
+        tables too. The tables are kept and returned again, so the caller must not change them.
         """
         return checked(self.impossible, self.attributes)
 
@@ -258,7 +258,7 @@ class Domain:
         Rules and published tables that name another attribute are left out.
 
         Raises:
-            InputError: A name is not in the domain, or is given twice.
+            InputError: There are no names, or a name is not in the domain or is given twice.
         """
         kept = set(self.clique(names))
         rules = tuple(rule for rule in self.impossible if kept.issuperset(rule.attributes))

@@ -79,7 +79,7 @@ class Filled:
 
     @property
     def is_listed(self) -> bool:
-        """True if writers of rows treat the values as listed ones (`Attribute.is_listed`)."""
+        """True unless the values are float64: writers of rows then treat them like those of a column of listed values."""
         return self.dtype != "float64"
 
     @property
@@ -89,7 +89,10 @@ class Filled:
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Lower and upper bound of an identifier's values if they are numbers; () for other columns."""
+        """Lower and upper bound of an identifier's values if they are numbers: the first one, and 10^9 more (`MOST_ROWS`).
+
+        It is () for other columns.
+        """
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
     def values(self, rows: int, first: int = 0) -> list[Any]:
@@ -165,6 +168,12 @@ class Calibrated(Filled):
 
     @override
     def values(self, rows: int, first: int = 0) -> list[Any]:
+        """Return the weights of consecutive rows; fewer than `rows` if there are not so many weights, [] before a plan is run.
+
+        Args:
+            rows: Number of rows.
+            first: Number of the first row, counted from 0.
+        """
         return list(self.of()[first : first + rows].tolist())
 
     def holds(self, values: list[Any], first: int) -> bool:
@@ -182,6 +191,7 @@ class Calibrated(Filled):
 
     @override
     def in_words(self) -> str:
+        """Return a sentence or two for people that explain the weights."""
         return "What the row stands for in weighted tables. It follows from the rows and what else is published."
 
 

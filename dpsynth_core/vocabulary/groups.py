@@ -89,5 +89,10 @@ class Groups:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Groups:
-        """Return the groups that `to_json` wrote."""
+        """Return the groups that `to_json` wrote.
+
+        Raises:
+            InputError: A group has no cell.
+            KeyError: An entry is missing.
+        """
         return cls(str(obj["name"]), str(obj["column"]), tuple(int(place) for place in obj["places"]))

@@ -59,7 +59,11 @@ class Inside:
 
     @classmethod
     def from_json(cls, obj: Mapping[str, Any]) -> Inside:
-        """Return the distribution that `to_json` wrote."""
+        """Return the distribution that `to_json` wrote; whether it fits a column is checked by `of`.
+
+        Raises:
+            KeyError: An entry is missing.
+        """
         return cls(tuple(obj["parts"]), tuple(obj["people"]))
 
 

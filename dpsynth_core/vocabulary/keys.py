@@ -26,13 +26,14 @@ _UNPRINTED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def key(text: str | None, missing_markers: AbstractSet[str]) -> str:
-    """Return the key of a trimmed text: the text itself, MISSING, or OTHER.
+    """Return the key of a text: the text itself, MISSING ("") or OTHER ("other").
 
-    OTHER stands for texts that are too long or cannot be printed.
+    OTHER stands for texts that have more than 120 bytes in UTF-8 (`LONGEST`), spaces around them, control
+    characters or line breaks.
 
     Args:
-        text: The text; None for a missing value.
-        missing_markers: Texts that mean a missing value.
+        text: The text, trimmed as a rule; None for a missing value.
+        missing_markers: Texts that mean a missing value, besides "".
     """
     if not text or text in missing_markers:
         return MISSING

@@ -111,10 +111,13 @@ class Link:
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
 
     def check_rules(self, rules: Sequence[object]) -> None:
-        """Check that no range in these rules, as JSON, covers only a part of a cell.
+        """Check that no range in these rules covers only a part of a cell; rules of an unknown form are skipped.
+
+        Args:
+            rules: The rules as JSON.
 
         Raises:
-            InputError: A range does.
+            InputError: A range covers only a part of a cell. The error names the rule and the nearest valid ranges.
         """
         for place, rule in enumerate(rules):
             check_ranges(rule, self.columns, f"members.rules {place + 1}")

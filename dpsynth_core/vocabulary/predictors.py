@@ -283,7 +283,10 @@ class RightCounts:
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The numbers so far as a tuple of one array of shape (predictors,), for `absorb`."""
+        """The numbers so far as a tuple of one array of shape (predictors,), for `absorb`.
+
+        It is the array `numbers` itself, which `add` changes in place.
+        """
         return (self.numbers,)
 
     def absorb(self, tables: Iterable[NDArray[np.int64]]) -> None:

@@ -102,6 +102,8 @@ def range_in(text: str) -> Between | None:
 def chosen(attribute: Attribute, ranges: Iterable[Between]) -> Chosen:
     """Return the cells of a column that contain a value in any of the ranges.
 
+    An end beyond the bounds of a column of numbers counts as the bound.
+
     Args:
         attribute: The column.
         ranges: The ranges; without any, the result has no cells.
@@ -398,10 +400,11 @@ def bounds_text(attribute: Attribute) -> str:
 
 
 def cut_to(attribute: Attribute) -> str:
-    """Return the words that belong beside a column's mean if values are cut to its bounds; else "".
+    """Return the words that belong beside a column's mean if the curator chose that values are cut to its bounds; else "".
 
-    An example is "of values cut to 0 … 5,000". Values beyond the bounds then count in the nearest cell, as in
-    columns whose bounds were learnt. The mean is the mean of the cut values, not of the people's own values.
+    An example is "of values cut to 0 … 5,000". Values beyond the bounds then count in the nearest cell (`nearest`),
+    as in columns whose bounds were learnt, and the mean is the mean of the cut values, not of the people's own
+    values. It is "" also for a column whose domain states that no value is beyond the bounds.
     """
     if not (attribute.is_number and attribute.nearest):
         return ""

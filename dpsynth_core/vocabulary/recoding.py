@@ -16,7 +16,8 @@ from dpsynth_core.vocabulary.attribute import Attribute
 def outside_rule(attribute: Attribute) -> str:
     """Return sentences on what happens to empty values and to those outside the declared ones.
 
-    For codes in groups a sentence on the groups comes first. Labels in them are unescaped.
+    For codes in groups a sentence on the groups comes first. For a column whose values are to be learnt, two
+    sentences say so, without the groups. Labels in them are unescaped.
     """
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."
@@ -43,7 +44,8 @@ def folded(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 def unlisted_as_listed(attributes: Iterable[Attribute]) -> dict[str, str]:
     """Return, by column, the label of the declared value as which unlisted or unreadable values count.
 
-    Columns with a cell for such values, or that count them as missing, are left out.
+    Columns with a cell for such values, or that count them as missing, are left out, and so are coded columns and
+    those whose values are to be learnt.
     """
     shared = (one for one in attributes if not one.is_coded and not one.most and one.code_for_unlisted < one.values)
     return {one.name: one.cell_labels()[one.code_for_unlisted] for one in shared}

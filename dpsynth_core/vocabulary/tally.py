@@ -111,7 +111,10 @@ class Tally:
             path = block
 
     def counts(self) -> dict[Clique, NDArray[np.int64]]:
-        """Return the counts of each marginal, int64 of its shape, summed from the blocks. Call it once, at the end."""
+        """Return the counts of each marginal, int64 of its shape, summed from the blocks. Call it once, at the end.
+
+        The arrays may be views of the tally's own tables, which `add` and `absorb` change.
+        """
         tables = {block: table.reshape(self.domain.sizes(block)) for block, table in self._tables.items()}
         for clique, superset in sums(self.domain, self._cliques, self._home):
             tables[clique] = project(tables[superset], superset, clique)

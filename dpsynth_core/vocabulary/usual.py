@@ -63,15 +63,18 @@ class Usual:
 
 
 def entries() -> Mapping[str, Usual]:
-    """Return all entries of the list of usual values, by their names, in the order of `usual_lists.json`."""
+    """Return all entries of the list of usual values, by their names, in the order of `usual_lists.json`.
+
+    The mapping is kept and returned again, so the caller must not change it.
+    """
     return _library()[0]
 
 
 def suggested(column: str) -> Usual | None:
     """Return the entry that a column's name suggests, or None if it suggests none.
 
-    If several entries have a word that is in the name, the longest word decides. A name that begins with a word
-    for an answer suggests yes and no.
+    If several entries have a word that is in the name, the longest word decides. A name of several words that
+    begins with a verb such as "is" or "has" suggests yes and no.
     """
     (entries, by_word, words), parts = _library(), _parts(column)
     if parts and parts[0] in words["answers"] and len(parts) > 1:
@@ -84,7 +87,8 @@ def suggested(column: str) -> Usual | None:
 def role(column: str) -> Role:
     """Return the role that a column's name suggests by its last words; UNKNOWN if it suggests none.
 
-    In numbered names such as lab_7, the words before the number decide.
+    A name that begins with a word for a date is a date, too. In numbered names such as lab_7, the words before the
+    number decide. Of several roles the first counts: identifier, text, date, time, number.
     """
     words, parts = _library()[2], _parts(column)
     endings = {"".join(parts[start:]) for start in range(len(parts))}

@@ -32,10 +32,13 @@ def labelled(
     decimals: int | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Column:
-    """Return the column that value labels describe.
+    """Return the column that value labels describe, a `Column` that may have a question under "to_do".
 
-    It is a closed list if every value between the labelled ones has a label; otherwise it has a
-    question under "to_do".
+    Labels are a closed list if they name two or more texts, whole numbers without gaps (from 0 or 1 on, or with a
+    measure "nominal" or "ordinal"), or three or more numbers with the measure "nominal". The bounds that the file
+    states make a range of a column with the measure "scale". In other cases the column is a list or range that the
+    labels suggest, and the question asks which further values can occur. Without labels, and for dates and times,
+    the result is that of `declared`.
 
     Args:
         name: The name of the column.
@@ -50,7 +53,7 @@ def labelled(
         bounds: The smallest and the largest valid number, both inclusive, if the file states both.
 
     Raises:
-        InputError: There are more labels than a column may have values.
+        InputError: There are more than 100,000 labels, the most values that a column may have.
     """
     valid = {value: text for value, text in labels.items() if value not in special}
     further = {value: text for value, text in labels.items() if value in special}

@@ -361,7 +361,8 @@ def from_document(domain: Domain, name: str, text: str) -> Workload:
 
     Args:
         domain: The domain.
-        name: Name of the file. It is JSON if the name ends so, or if the text begins so.
+        name: Name of the file. The text is read as JSON if the name ends in ".json", or if the text begins with
+            a brace or bracket.
         text: The text of the file.
 
     Raises:

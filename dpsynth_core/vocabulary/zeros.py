@@ -177,10 +177,15 @@ def checked(zeros: Sequence[StructuralZeros], attributes: Sequence[Attribute]) -
     Rules about the same columns share a table, with an axis per column in domain order. Pairs of columns that
     only follow from several orders have tables too. Without rules the result is empty.
 
+    Args:
+        zeros: The rules, each with its columns in domain order.
+        attributes: The columns of the domain.
+
     Raises:
         InputError: A column or code does not exist, values of a column are to be learnt, a rule forbids every cell
             of its columns, orders form a circle, or the rules together leave no possible row.
-        CapacityError: The tables have too many cells.
+        CapacityError: The columns of a rule have more than a million cells together, columns that several rules tie
+            together more than 10 million, or the tables of all rules more than 100 million.
     """
     by_name = {a.name: a for a in attributes}
     tables: dict[Clique, Cells] = {}
@@ -346,11 +351,12 @@ def cells_named(attributes: Iterable[Attribute], said: object, field: str) -> di
 
     Args:
         attributes: The columns that may be named.
-        said: By column, a value or a list of values, as for `parts_named`.
+        said: By column, a value or a list of values; each a text, number, date, time or `ranges.Between`.
         field: Name of `said` in errors.
 
     Raises:
-        InputError: As for `parts_named`, or a range covers only a part of a cell.
+        InputError: `said` names no column or no value of a column, a column or a value is not known, a range is
+            not valid or covers only a part of a cell, or values of a column are to be learnt.
         CapacityError: The columns have more than a million cells together.
     """
     by_name = {a.name: a for a in attributes}
@@ -367,11 +373,12 @@ def cells_sealed(attributes: Iterable[Attribute], said: object, field: str) -> d
 
     Args:
         attributes: The columns that may be named.
-        said: By column, a value or a list of values, as for `parts_named`.
+        said: By column, a value or a list of values; each a text, number, date, time or `ranges.Between`.
         field: Name of `said` in errors.
 
     Raises:
-        InputError: As for `parts_named`, or a range covers no whole cell.
+        InputError: `said` names no column or no value of a column, a column or a value is not known, a range is
+            not valid or covers no whole cell, or values of a column are to be learnt.
         CapacityError: The columns have more than a million cells together.
     """
     return _Reader({a.name: a for a in attributes}, field).sides(said)

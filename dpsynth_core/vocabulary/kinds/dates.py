@@ -107,6 +107,13 @@ class Days(Scale):
 
     @override
     def typed(self, name: str, entered: Any) -> Any:
+        """Return the date of a text such as 2024-12-31, 31.12.2024 or 12/31/2024 (`as_written_by_people`), or of a date.
+
+        A time of day is cut off a datetime.
+
+        Raises:
+            InputError: The text is no date.
+        """
         if isinstance(entered, date):
             return date(entered.year, entered.month, entered.day)  # a datetime is cut to its day
         try:
@@ -116,18 +123,26 @@ class Days(Scale):
 
     @override
     def checked(self, bound: Any) -> Any:
+        """Return the bound if it is a date; else None."""
         return bound if isinstance(bound, date) else None
 
     @override
     def number(self, bound: Any) -> Any:
+        """Return the number of days from 1970-01-01 to a date."""
         return day_number(bound)
 
     @override
     def value(self, number: float) -> Any:
+        """Return the date so many days after 1970-01-01.
+
+        Raises:
+            OverflowError: It is outside the years 1 to 9999.
+        """
         return day_of(number)
 
     @override
     def stated(self, bound: Any) -> Any:
+        """Return the date as ISO text, such as "2024-12-31"."""
         return bound.isoformat()
 
     def stated_edge(self, edge: float) -> Any:
@@ -143,26 +158,57 @@ class Days(Scale):
 
     @override
     def start(self, width: float) -> int:
+        """Return the number of days from 1970-01-01 at which a bin begins: a Monday for a width of 7 days, else 0."""
         return MONDAY if width == 7 else 0
 
     @override
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
+        """Yield the first days of calendar periods that touch the days from `first` to before `end`.
+
+        They are days since 1970-01-01, rising; the first one may be before `first`.
+
+        Args:
+            width: "month", "quarter", "year", "5 years" or "10 years".
+            first: The first day, as its number.
+            end: The day after the last one, as its number.
+        """
         return calendar_starts(day_of(first), day_of(end - 1), CALENDAR_WIDTHS[width])
 
     @override
     def spacing(self, width: str) -> float:
+        """Return a lower bound on the days of a period: 28 for each month of the width."""
         return 28.0 * CALENDAR_WIDTHS[width]
 
     @override
     def default_width(self, least: float) -> Any:
+        """Return the smallest of 7 days, a month, quarter, year, 5 and 10 years that has at least `least` days.
+
+        A month counts as 30 days and a quarter as 91. It is 10 years if all are shorter.
+
+        Args:
+            least: The smallest width wanted, in days.
+
+        Returns:
+            A name in `widths`, or the number 7 for a week.
+        """
         return next((width for width, days in _LONGEST_DAYS.items() if days >= least), max(_LONGEST_DAYS, key=_LONGEST_DAYS.__getitem__))
 
     @override
     def first_look(self) -> list[float]:
+        """Return the edges with which learning first counts a column of dates: days since 1970-01-01, rising, the same always."""
         return [*FIRST_LOOK]
 
     @override
     def round_cuts(self, low: float, high: float) -> Iterator[list[float]]:
+        """Yield lists of days at which learning may divide a cell, each coarser than the one before; the edges are not in them.
+
+        The first has single days if there are at most 32 (`MOST_PARTS`); then come first days of months, if the years
+        are fewer than 32 apart, and of 1 to 500 years.
+
+        Args:
+            low: The lower edge, in days since 1970-01-01.
+            high: The upper edge.
+        """
         if high - low <= MOST_PARTS:
             yield [low + i for i in range(1, int(high - low))]
         for starts in round_starts(day_of(low), day_of(high - 1)):

@@ -112,6 +112,8 @@ class Scale(ABC):
     def typed(self, name: str, entered: Any) -> Any:
         """Return a bound of the kind from typed or written input; `checked` tests it further.
 
+        For numbers, a value that is not a text is returned unchanged.
+
         Args:
             name: The column, for errors.
             entered: A text, or a value of the type.
@@ -162,6 +164,8 @@ class Scale(ABC):
     def edge(self, name: str, stated: Any) -> Any:
         """Return the number of a bin's edge, which is typed or written as a number or a bound.
 
+        A number is returned unchanged, and a bound is not tested as `checked` does.
+
         Args:
             name: The column, for errors.
             stated: The number, or a bound that `typed` reads.
@@ -183,7 +187,9 @@ class Scale(ABC):
         return number + 1 if self.whole else math.nextafter(number, math.inf)
 
     def start(self, _width: float) -> int:
-        """Return a number at which a bin of this width begins; other bins begin whole widths from it. It is 0 but for weeks.
+        """Return a number at which a bin of this width begins; other bins begin whole widths from it.
+
+        It is 0, except that weeks begin on a Monday.
 
         Args:
             _width: The width, in numbers of the scale.
@@ -191,7 +197,7 @@ class Scale(ABC):
         return 0
 
     def named_cuts(self, _width: str, _first: float, _end: float) -> Iterator[float]:
-        """Yield, as numbers, edges of bins of a named width, rising: at least all between two numbers.
+        """Yield, as numbers, edges of bins of a named width, rising: all between two numbers, and perhaps some beyond them.
 
         Kinds without named widths yield nothing.
 
