@@ -78,8 +78,9 @@ _SHARING_HELP = (
 def amount(project: Current, plan: Plan | None, facts: Facts | None) -> None:
     """Draw epsilon, typed or dragged, and what it buys; both ways store it in the draft.
 
-    Sentences say what epsilon means for one person and for the tables, and a chart draws both for
-    other values of epsilon.
+    A sentence says what epsilon means for one person. For an epsilon above 10 and a real table, a field for the
+    published reason follows. With a plan and facts, another sentence and a chart of other values of epsilon say
+    what it buys for the tables.
 
     Args:
         project: The open project.
@@ -176,12 +177,14 @@ def _at_most(share: float) -> str:
 def speaking(project: Current, workload: Workload, unit: Unit, sound: bool) -> None:
     """Draw an expander with example statements and a field that finds epsilon for an accuracy.
 
+    The field's button stores the epsilon that was found in the draft.
+
     Args:
         project: The open project.
         workload: The workload.
         unit: The unit of privacy.
-        sound: Whether the budget is valid. The example statements are drawn only if it is, and
-            never for two linked tables.
+        sound: Whether the budget is valid. The example statements are drawn only if it is, and never for two
+            linked tables or while values of a column are still to be learnt.
     """
     with st.expander("Examples at this ε", icon=":material/record_voice_over:", key=f"{project.id}:speaking"):
         if sound and not document.is_linked(project.draft):  # of whose pairs no people are invented
@@ -340,10 +343,10 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
 def learning(project: Current) -> None:
     """Draw the share of the budget that learns values, and how many people must share a learnt value.
 
-    Nothing is drawn if all columns have declared values.
+    A chosen share is stored in the draft. Nothing is drawn if all columns have declared values.
 
     Raises:
-        InputError: The draft's domain is missing or wrong.
+        InputError: The draft's domain is missing or wrong, or its budget cannot be used.
     """
     unknown = document.domain(project.draft).unknown
     if not unknown:
@@ -356,10 +359,11 @@ def learning(project: Current) -> None:
 
 
 def account(project: Current, shares: Shares) -> InputError | None:
-    """Draw the state of the population's ledger account in one line.
+    """Draw the state of the population's ledger account in one line. Nothing is charged, and no account is opened.
 
     Args:
-        project: The open project.
+        project: The open project. If the ledger has no account of its population, the line is about an empty one
+            with the draft's limit.
         shares: The division of the budget, in rho.
 
     Returns:

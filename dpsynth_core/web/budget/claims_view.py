@@ -37,8 +37,9 @@ OF_LINKED = (CERTIFICATE.name, WEIGHTED.name)
 def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> None:
     """Draw a card for each claim (a measurement of the rows' quality), with its share of the budget, in one expander.
 
-    The expander's title states the certificate's share in percent. It is closed unless the plan has
-    criteria or predictions. Chosen shares are saved in the draft.
+    For two linked tables these are the certificate, the weights and, if the plan has some, the criteria. The
+    expander's title states the certificate's share in percent. It is closed unless the plan has criteria or
+    predictions. Chosen shares are saved in the draft.
 
     Args:
         project: The open project.
@@ -128,7 +129,7 @@ def models(project: Current, workload: Workload, unit: Unit, shares: Shares) -> 
 def weights(project: Current, *_plan: object) -> None:
     """Draw the card of the column of survey weights; the choice is stored in the draft.
 
-    With a column, the share of the budget is drawn too, or why the column cannot be the weight.
+    With a column, the share of the budget is drawn too, and an error if the column cannot be the weight.
 
     Args:
         project: The open project.

@@ -325,8 +325,9 @@ def precision(criterion: AnyCriterion, unit: Unit, rho: float, workload: Workloa
         unit: The unit of privacy.
         rho: The criterion's part of the budget, in rho.
         workload: The workload.
-        people: The number of people; None for `EXAMPLE_PEOPLE`.
-        partial: Whether the criterion is about a group (see `is_partial`).
+        people: The number of all people; None for 1,000 (`EXAMPLE_PEOPLE`).
+        partial: Whether the criterion is about a group (see `is_partial`). The size of the group is secret, so
+            the sentence gives margins for a group of nearly all people and for one of a tenth.
     """
     count = people or EXAMPLE_PEOPLE
     margin = criterion.margin(unit, rho, workload, count)

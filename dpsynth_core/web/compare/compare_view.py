@@ -44,7 +44,7 @@ def pick(project: Current, finished: Sequence[Run]) -> list[Run]:
     """Draw the choice of runs to compare, and return the chosen runs, at most four, in the order of choice.
 
     At first two are chosen: the project's favourite, if it has one, and the newest others. A
-    project without runs begins with the newest runs of other projects.
+    project without runs begins with the newest runs of other projects. [] if nothing is chosen.
 
     Args:
         project: The open project.
@@ -90,7 +90,10 @@ def run_names(project: Current, finished: Sequence[Run]) -> dict[str, str]:
 
 
 def run_name(run: Run) -> str:
-    """Return the name of a run: mechanism, epsilon, time (UTC) and the first 8 digits of the plan's SHA-256."""
+    """Return the name of a run: mechanism, epsilon, time (UTC) and the first 8 digits of the plan's SHA-256.
+
+    The time is the run's end; of a run that has not ended, when it was made.
+    """
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism
     linked = run.spec.members is not None
@@ -104,8 +107,9 @@ def compare(project: Current, chosen: Sequence[Run]) -> None:
     Errors are drawn for tables that all runs have in common. A sentence stands in place of the chart if there
     are no such tables, if no run states the error, or if largest errors are asked for and the runs have
     different tables or thresholds, so that these are not maxima over the same counts. Bounds have 95 %
-    confidence. True errors, curator-only, are drawn if the curator switched them on. For exactly two runs,
-    changes between them are drawn too.
+    confidence. True errors, curator-only, are drawn if the curator switched them on: this reads the private
+    table and is recorded. For exactly two runs, changes between them are drawn too. A button makes a run the
+    favourite of the open project, in its draft.
 
     Args:
         project: The open project.

@@ -59,9 +59,12 @@ TABLE = "data"
 def source(project: Current, beginning: Callable[[Current], None]) -> None:
     """Draw the choice of the table; for a chosen table, its format and the button that removes it.
 
+    The chosen table is stored in the draft. After a choice of simulated people, the page Domain opens at once if
+    the page Data has no error; nothing after the call runs then.
+
     Args:
         project: The open project.
-        beginning: Draws the start of a plan without a table.
+        beginning: Draws the start of a plan without a table; called while the curator wants to plan first.
     """
     if st.session_state.pop(_SIMULATED, False) and document.problem(project.draft, "data") is None:
         frame.forward("data", "domain")  # all that this page asks is known of invented people
@@ -224,7 +227,7 @@ def _population(project: Current) -> None:
 
 
 def more(project: Current) -> None:
-    """Draw further settings, whose defaults are right for most releases.
+    """Draw further settings, whose defaults are right for most releases; each change is stored in the draft.
 
     They are in an expander whose title states their present values.
     """
@@ -266,8 +269,8 @@ def records(project: Current) -> None:
     """Draw switches with which the curator looks at private records.
 
     Nothing that is read is stored, but a look at rows or keys is recorded for the project. Without a switch,
-    lines that cannot be read are reported for small tables. Values are curator-only, unless the people are
-    simulated.
+    lines that cannot be read are reported for tables of at most 20 MB. Values are curator-only, unless the
+    people are simulated.
 
     Args:
         project: The open project, with a table.

@@ -46,7 +46,9 @@ def part(project: Current) -> None:
 
 
 def take(look_at: Callable[[], Table]) -> None:
-    """Make a table the project's second table, in the stored draft; an error is shown on the page and not raised.
+    """Make a table the project's second table, in the stored draft.
+
+    An InputError, also if a run is under way, is not raised but shown on the page.
 
     Args:
         look_at: Returns the table; may raise InputError.

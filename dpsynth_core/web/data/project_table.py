@@ -93,7 +93,8 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: p
 def from_path(text: str, only_this_machine: bool) -> Table:
     """Return the table in a file or folder of this machine, or at an address of an object store.
 
-    Only its structure and first records are read; nothing is stored.
+    Only its structure and first records are read; nothing is stored. Addresses are opened for the person who
+    runs the server alone, and not where `settings.DATA_ROOTS` limits the folders.
 
     Args:
         text: The path or address.
@@ -161,8 +162,8 @@ def reread(draft: Draft, **changes: Any) -> Table:
 def restated(draft: Draft, **changes: Any) -> Table:
     """Return the draft's table with `changes` to the notation of its texts, without reading the table.
 
-    It is for a table that is at a place of an extension, not in a file. The draft is not changed; the
-    table becomes its table by `adopt`.
+    This is for a table that an extension reads from another place than a file, such as a database. The draft is
+    not changed; `adopt` makes the result its table.
 
     Args:
         draft: The draft.
@@ -179,9 +180,10 @@ def restated(draft: Draft, **changes: Any) -> Table:
 def adopt(draft: Draft, table: Table) -> None:
     """Make a table the draft's table, in place.
 
-    The Domain page later drops columns that the new table lacks. Population and number of people
-    are filled in for simulated people, and removed when another table replaces them. The step Domain counts
-    as not passed. A table that is not a file removes the second table.
+    The Domain page later drops columns that the new table lacks. For simulated people, number of people and
+    population (if none is named) are filled in, and a plan from before the table is forgotten; another table
+    removes what was filled in. The step Domain counts as not passed. A table that is not a file removes the
+    second table.
     """
     wizard = draft.setdefault("wizard", {})
     if table.source == DEMO:
@@ -220,9 +222,10 @@ MOST_MEMBERS = 6
 def link(draft: Draft, table: Table) -> None:
     """Make a table the second table of the draft, in place; its rows belong to rows of the first.
 
-    The unit of privacy becomes a row of the first table with its members, such as a household. If
-    the tables share exactly one column, it becomes their key. At first `MOST_MEMBERS` members of each
-    count. The step Domain counts as not passed.
+    The domain and rules of an earlier second table are kept. If there was none, the unit of privacy becomes a row
+    of the first table with its members, such as a household; a column that is the only one in both tables becomes
+    their key, and at first 6 members of each (`MOST_MEMBERS`) count. Otherwise key and limit stay. The step
+    Domain counts as not passed.
     """
     there = draft.get("members")
     said = {name: value for name, value in (there or {}).items() if name in ("domain", "rules")}
@@ -282,7 +285,7 @@ def place_of(draft: Mapping[str, Any]) -> extension.Place | None:
 
 
 def preview(draft: Draft) -> Zoned[pd.DataFrame]:
-    """Return the first `PREVIEW_ROWS` rows of the draft's table, with all columns, as they are.
+    """Return the first 8 rows (`PREVIEW_ROWS`) of the draft's table, with all columns, as they are.
 
     Rows of a private table are texts and curator-only; rows of a simulated table are public.
 
@@ -325,7 +328,7 @@ def keys(draft: Draft) -> Zoned[LinkCheck]:
 def is_small(draft: Draft) -> bool:
     """Return whether the draft's files are small enough to be read without asking the curator.
 
-    They must exist and have at most `SMALL_BYTES` bytes together. The result is False if they cannot be
+    They must exist and have at most 20 MB together (`SMALL_BYTES`). The result is False if they cannot be
     found, and for data that are not files.
     """
     if not KINDS[draft["data"]["kind"]].is_file:
@@ -373,8 +376,8 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
     """Return a remark on each column many of whose first values have no meaning in the domain.
 
-    The remarks (`first_records`) are curator-only; () if there is nothing to remark, for a simulated table,
-    and for a domain without columns.
+    Only the first 1,000 records are read (`sources.first_records`). The remarks are curator-only; () if there is
+    nothing to remark, for a simulated table, and for a domain without columns.
 
     Raises:
         InputError: The table cannot be read.
@@ -394,7 +397,7 @@ def _fit_of_simulated(kind: str, domain: Domain) -> tuple[ColumnFit, ...]:
 
 
 def state(draft: Draft, stated: Mapping[str, str]) -> None:
-    """State fields of the draft's file format, without reading the table again.
+    """State fields of the draft's file format, without reading the table again; questions that they answer are closed.
 
     Args:
         draft: The draft, which is changed in place.

@@ -114,7 +114,8 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
         project: The id of the project.
         name: The name of the file.
         content: The file.
-        draft: The draft, whose private table the file must not be.
+        draft: The draft. If its private table is a file of this machine, the two files are compared byte by byte;
+            a private table at any other place is not compared.
 
     Raises:
         InputError: The file is not a table, or is the private table itself; then it is not stored.

@@ -125,7 +125,8 @@ def _summary(form: TableFormat, open_ones: Collection[str]) -> str:
 def doubts(project: Current, reread: Reread, place: str) -> None:
     """Draw the open questions about the file format, with a button for each answer.
 
-    Nothing is drawn without open questions.
+    Nothing is drawn without open questions. Taking an answer that the records suggest records that the curator
+    looked at them.
 
     Args:
         project: The open project, with the draft of one table.
@@ -246,9 +247,10 @@ _HELP = "The release is the same either way. A cluster is for tables that take t
 
 
 def engine(project: Current) -> None:
-    """Draw the choice of this machine or an engine of an extension for counting, saved in the draft.
+    """Draw the choice of this machine or an engine of an extension, such as a Dask cluster, for counting.
 
-    Nothing is drawn without engines, or if other people use the server, because it would trust their engines.
+    It is saved in the draft; another choice empties the entries of all engines. Nothing is drawn without engines,
+    or if other people use the server, because it would trust their engines.
 
     Args:
         project: The open project, with a table that is a file.

@@ -111,7 +111,7 @@ class ColumnDraft(Column):
         return Column.model_construct(name=self.name, kind=self.kind, label=self.label, **stated).complete()
 
     def attribute(self) -> Attribute:
-        """Return the finished column, which must be a measured one, not a generated one.
+        """Return the finished column, which must be a measured one, not a generated one (AssertionError).
 
         Raises:
             InputError: A field is missing or not valid.
@@ -302,7 +302,7 @@ def read_listed(text: str) -> dict[str, Any]:
     """Return the fields `categories` and `labels`, by name, from a text with one category per line.
 
     A label follows its category after a tab or " = ". Blank lines are skipped; a category without a label is
-    its own label; `labels` is None if no line has a label.
+    its own label; `labels` is None if no label differs from its category.
     """
     pairs = [line.split("\t" if "\t" in line else _EQUALS, 1) for line in text.splitlines() if line.strip()]
     values = [pair[0].strip() for pair in pairs]

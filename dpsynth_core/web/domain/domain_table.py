@@ -70,11 +70,11 @@ def origin_of(drafts: Iterable[ColumnDraft]) -> str:
 
 
 def with_origins(before: Sequence[ColumnDraft], after: Sequence[ColumnDraft], loaded: str = "") -> list[ColumnDraft]:
-    """Return the columns after a change, each with its origin.
+    """Return the columns after a change, each with its origin: where its values were taken from.
 
-    A column that was read from the private table keeps this origin under any edit, because its
-    values may still be known from the records only. Loading it from another source replaces the
-    origin.
+    A column that is to be learnt has the origin "learnt". A column that was read from the private table keeps
+    this origin under any edit, because its values may still be known from the records only. Loading it from
+    another source replaces the origin.
 
     Args:
         before: The columns before the change.
@@ -191,7 +191,7 @@ def from_guesses(guesses: Iterable[Guess]) -> list[ColumnDraft]:
 
 
 def to_learn(drafts: Sequence[ColumnDraft], kinds: Mapping[str, str] = MappingProxyType({})) -> list[ColumnDraft]:
-    """Return all columns, with each used column that is not complete set to learn at most `DEFAULT_MOST` values.
+    """Return all columns, with each used column that is not complete set to learn at most 32 values (`DEFAULT_MOST`).
 
     Args:
         drafts: All columns.

@@ -37,7 +37,7 @@ def of(draft: Draft) -> list[ColumnDraft]:
     """Return the columns of all tables as stored in the draft, in the tables' order.
 
     Columns that no table has are dropped, new ones added. If nothing is stored, they come from the draft's
-    domain if it has one.
+    domain if it has a valid one, and otherwise from their names and what the files declare.
     """
     stored = _stored(draft)
     columns = _of_tables(draft, domain_table.fitted(stored or [], list(document.every_column(draft)), declared(draft)))
@@ -116,7 +116,8 @@ def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], lis
     """Store changed columns in the open project's draft and, if they are complete, the resulting domain.
 
     It is called without `draft`, and returns whether the change was not refused (`session.edits`). If a
-    column is not complete, the draft has no domain afterwards.
+    column is not complete, the draft has no domain afterwards. The reason why a domain read from the records is
+    harmless is deleted when values are read anew, and when none are left that were read.
 
     Args:
         draft: The draft, passed by the decorator.

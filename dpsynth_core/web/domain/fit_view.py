@@ -79,8 +79,8 @@ def compared(project: Current) -> Comparison:
     """Return how every column's records fit the domain, in the domain's order; None if nothing is compared.
 
     The counts are exact and curator-only, unless the people are simulated. A private table is only read if
-    the curator decided to compare, and a large one only when the button was pressed just now. The look is
-    recorded. An InputError is returned, not raised, if the table cannot be read.
+    the curator decided to compare, and one of more than 20 MB only when the button was pressed just now. The look
+    is recorded. An InputError is returned, not raised, if the table cannot be read.
     """
     if document.problem(project.draft, "domain") is not None or "data" not in project.draft:
         return None
@@ -120,6 +120,11 @@ def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
 
 def section(project: Current, rows: Sequence[ColumnDraft], comparison: Comparison) -> str:
     """Draw the comparison of records and domain, or the decision whether to compare.
+
+    The decision is stored in the draft. The button that declines also opens the next page; nothing after the call
+    runs then. Before a comparison, the first 1,000 records of a private table are read unasked: columns of whose
+    values none is understood are named, which is recorded as a look. Nothing is drawn without a table or a
+    complete domain.
 
     Args:
         project: The open project.

@@ -55,8 +55,8 @@ def offered(project: Current) -> bool:
 def begins(project: Current, rows: Sequence[ColumnDraft]) -> bool:
     """Return whether the page proposes learning first of all.
 
-    It does if a column is open, only usual columns are described, the file has no labels, and no run of the
-    project has learnt.
+    It does if learning is possible (`offered`), a column is open, every complete column is one that its name
+    suggested, the file has no labels, and no run of the project has learnt.
     """
     used = [row for row in rows if row.use and not row.is_filled]
     unknown = [row for row in used if row.problem() is not None]
@@ -69,11 +69,14 @@ def begins(project: Current, rows: Sequence[ColumnDraft]) -> bool:
 def form(project: Current, rows: Sequence[ColumnDraft], kinds: Mapping[str, str], priced: bool) -> None:
     """Draw epsilon of a run that learns the open columns now, what it costs, and the button that spends it.
 
+    The button starts the run, charges its epsilon, and stores the kinds in the draft. If no epsilon is entered, a
+    usual one is stored.
+
     Args:
         project: The open project.
         rows: The columns.
         kinds: The kind of each open column, by name, as chosen on the page.
-        priced: Whether the form is open, so that its price is worked out.
+        priced: Whether the form is open, so that its price is worked out and the button drawn.
     """
     planned = project.draft["budget"].get("epsilon")
     if fields.value(EPSILON) is None and EPSILON not in project.draft["wizard"].get("typed", {}):
@@ -122,7 +125,8 @@ def _unknown(rows: Sequence[ColumnDraft], kinds: Mapping[str, str]) -> list[Attr
 def taken(project: Current) -> Current:
     """Take what the newest run that only learnt has found into the draft, once, and return the changed project.
 
-    Only open columns get values. Nothing changes without such a run.
+    Only open columns get values. If the draft states no number of people and each person has one row, the noisy
+    number of records is stored as theirs. Nothing changes without such a run about the present table.
     """
     done = _done(project, runs.list(project.owner, project.id))
     if done and offered(project) and project.draft["wizard"].get(_TAKEN) != done[0].id:
@@ -145,8 +149,9 @@ def _latest(project: Current, done: Sequence[Run]) -> dict[str, LearntColumn]:
 def section(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """Draw the run that learns values while it is under way, what such runs found, and why one was refused.
 
-    Of a column that was learnt twice, the newest result counts. Nothing is drawn for a project that
-    has learnt nothing of its table.
+    Of a column that was learnt twice, the newest result counts. Buttons beside the columns change them in the
+    draft, or open a dialog that starts another run. Nothing is drawn for a project that has learnt nothing of
+    its table.
     """
     if (error := refusals.taken(_LEARN)) is not None:
         frame.refused(error)
@@ -327,4 +332,3 @@ def doubtful_sentence(column: LearntColumn) -> str:
         low, high = column.attribute.scale.stated(column.attribute.lower), column.attribute.scale.stated(column.attribute.upper)
         return f"{column.outside.words} of the people have no number from {literal(low)} to {literal(high)}: one beyond, or a text."
     return f"{column.outside.words} of the people have none of the {column.attribute.values:,} values that were found: “other”."
-

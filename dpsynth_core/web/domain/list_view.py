@@ -48,6 +48,8 @@ def selected(project: Current, rows: Sequence[ColumnDraft]) -> ColumnDraft:
 def choices(project: Current, rows: Sequence[ColumnDraft], misfits: Zoned[Mapping[str, str]]) -> None:
     """Draw the list of columns, which selects one; the selection is kept in the session.
 
+    More than 20 columns have a search by name, more than 30 are drawn in pages.
+
     Args:
         project: The open project.
         rows: The columns.

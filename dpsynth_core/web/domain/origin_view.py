@@ -80,8 +80,8 @@ def choice(project: Current, draft: ColumnDraft) -> str:
 def details(project: Current, draft: ColumnDraft, way: str) -> None:
     """Draw what the chosen origin of values needs: usual lists or bounds, or a reading button.
 
-    A list, bounds or values that were read are saved in the column. Nothing is drawn for other
-    origins.
+    A list, bounds or values that were read are saved in the column. The reading button reads this column of the
+    private table and records the look. Nothing is drawn for other origins.
 
     Args:
         project: The open project.
@@ -108,9 +108,11 @@ def details(project: Current, draft: ColumnDraft, way: str) -> None:
 
 
 def suggestion(draft: ColumnDraft) -> None:
-    """Draw what the column's name suggests: bounds to confirm, or a list to take with one click.
+    """Draw what the column's name suggests.
 
-    Nothing is drawn if the name suggests nothing, or if the column has values already.
+    For a column whose values or bounds were guessed from its name, this is a button that confirms them; for a
+    listed column without values, a usual list to take with one click. Both save in the column. Nothing is drawn
+    for any other column.
     """
     guess = usual.suggested(draft.name)
     if draft.guessed:
@@ -275,10 +277,10 @@ def prices(project: Current, unknown: Sequence[Attribute]) -> list[str]:
 
 
 def prices_of(portions: Iterable[Portion], rows: int) -> list[str]:
-    """Return the sentences of `discovery.price` on these portions, in order, without repetitions.
+    """Return sentences on how many people must share a value for it to be learnt, in order, without repetitions.
 
     Args:
-        portions: The parts of the budget that learn columns.
+        portions: The parts of the budget that learn columns, as `document.portions` returns them.
         rows: The largest number of rows per person.
     """
     return list(dict.fromkeys(discovery.price(portion, rows) for portion in portions))

@@ -30,7 +30,7 @@ def ask() -> None:
 
 
 def search(project: Current, columns: int) -> None:
-    """Draw the search of the list; nothing for a short list.
+    """Draw the search of the list; nothing for at most 20 columns (`MANY`).
 
     Args:
         project: The open project.
@@ -52,12 +52,12 @@ def is_searched(project: Current, name: str) -> bool:
 def page(project: Current, rows: Sequence[ColumnDraft], chosen: str) -> Sequence[ColumnDraft]:
     """Draw the buttons that turn the pages of the list, and return the columns of the open page.
 
-    Another selected column opens its page, another search the first one. A list of at most `PAGE` columns
+    Another selected column opens its page, another search the first one. A list of at most 30 columns (`PAGE`)
     has one page and no buttons.
 
     Args:
         project: The open project.
-        rows: The columns that the search found.
+        rows: The columns that the search found, the selected one among them.
         chosen: The name of the selected column.
     """
     if len(rows) <= PAGE:
@@ -89,7 +89,7 @@ def _turn(key: str, pages: int) -> None:
 def several(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """Draw the choice of several columns with buttons that keep only these, use them, or leave them out.
 
-    The buttons save in the draft. Nothing is drawn for at most `MANY` columns, unless `ask` was called.
+    The buttons save in the draft. Nothing is drawn for at most 20 columns (`MANY`), unless `ask` was called.
     """
     asked = bool(st.session_state.get(_ASKED))
     if len(rows) <= MANY and not asked:

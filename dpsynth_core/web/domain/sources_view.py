@@ -58,7 +58,8 @@ PASTE_EXAMPLE = "sex\tf\tfemale\nsex\tm\tmale\nage\t17..90"
 def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
     """Draw the sources that describe all columns at once, the download of the domain, and a switch "As a table".
 
-    While nothing is described, the form to learn the columns stands on the page; later it is in a popover.
+    What a source gives is saved in the draft. While nothing is described, the form to learn the columns stands on
+    the page; later it is in a popover.
 
     Returns:
         Whether the switch is on, so that the columns are shown as a grid.
@@ -184,7 +185,8 @@ def _learning(project: Current, rows: list[ColumnDraft], priced: bool) -> None:
 def beginning(project: Current) -> None:
     """Draw the start of a plan from a codebook, an earlier release or column names, and the columns planned so far.
 
-    The plan is saved in the draft, whose table and uploads are removed.
+    The plan is saved in the draft, whose table and uploads are removed. The plan of an earlier release replaces
+    the whole draft.
     """
     st.caption(
         "We recommend this: decide everything from public knowledge, and choose the table last. Then nothing that you decide comes from "

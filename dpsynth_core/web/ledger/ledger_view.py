@@ -45,10 +45,12 @@ _KINDS = {
 
 
 def charges(owner: str) -> None:
-    """Draw all accounts and entries of the ledger, and the key that signs releases.
+    """Draw accounts and entries of the ledger, and the key that signs releases.
 
-    With sign-in, the cards of `office_view` come first. If the ledger is not whole, an error takes the place
-    of the accounts. If nothing is charged yet, a sentence says so and nothing else is drawn.
+    Of more than 3 accounts, the open project's and the newest are drawn until the visitor chooses up to 10. Entries
+    are drawn in pages of 500, the newest first. Visitors with the right can change an account's limit. With
+    sign-in, the cards of `office_view` come first. If the ledger is not whole, an error takes the place of the
+    accounts. If no population is open yet, a sentence says so and nothing else is drawn.
 
     Args:
         owner: The visitor's owner id.

@@ -33,6 +33,9 @@ _LEFT_HELP = f"People with projects who did not sign in for {sharing.LEFT_DAYS} 
 def cards(owner: str) -> None:
     """Draw the office's cards for a visitor; each hides what the visitor's role must not see.
 
+    They are what waits for approval, tokens for programs, how long projects are kept, and projects of people who
+    have left. Their buttons act at once, and are drawn for those who may use them.
+
     Args:
         owner: The visitor's owner id.
     """

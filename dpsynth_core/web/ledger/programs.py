@@ -22,7 +22,7 @@ def routes() -> list[Route]:
     """Return the route by which programs ask the ledger, as a list of one, for the server's list.
 
     It takes POST requests with a person's token and a JSON body, and answers in JSON: status 401 without a
-    valid token, 409 for a refusal, 503 if the store cannot be read.
+    valid token, 409 for a refusal, 503 if the store cannot be read. A request that arrives too slowly gets 408.
     """
     return [Route(address.path(f"{doors.FOR_PROGRAMS}/{{act}}"), _answer, methods=["POST"])]
 

@@ -69,7 +69,7 @@ def among(draft: document.Draft) -> tuple[str, ...]:
 def card(project: Current, forecasts: Forecasts) -> None:
     """Draw the chosen mechanism with its expected error, the recommended one, and the choice of another.
 
-    The draft's domain, workload and budget must be complete.
+    A mechanism that is chosen is stored in the draft. The draft's domain, workload and budget must be complete.
 
     Args:
         project: The open project.
@@ -105,7 +105,8 @@ def only(plan: Plan, people: int | None) -> None:
 
     Args:
         plan: The plan of two linked tables.
-        people: A public or declared number of households; None if it is not known. Then no error is drawn.
+        people: A public or declared number of households; None if it is not known. Then no error is drawn, nor
+            for tables unlike all that we simulated.
     """
     with frame.card("How are the rows made?", Zone.PUBLIC, plan.mechanism.card.privacy), st.container(key="mechanisms"):
         st.markdown(f"#### {plan.mechanism.card.title}", width="content")
@@ -144,11 +145,11 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
     """Return the mechanisms recommended for the draft's plan, the one with the least expected error first.
 
     They were tried in our experiments and can run this plan. The tuple is empty if the number of
-    people is not stated. Expected errors are shares of people.
+    people is not stated, or if no such mechanism can run. Expected errors are shares of people.
 
     Args:
         project: The open project; its domain, workload and budget must be complete.
-        forecasts: Time and memory of each mechanism, from `forecasts`.
+        forecasts: Time and memory of each mechanism, or why it cannot run, from `forecasts`.
         by: The error to compare: `MEAN` or `LARGEST`.
 
     Raises:
@@ -165,7 +166,7 @@ def ranked(project: Current, forecasts: Forecasts, by: str = MEAN) -> tuple[Reco
 
 
 def shortlist(project: Current, forecasts: Forecasts) -> None:
-    """Draw the recommended mechanisms with their expected errors, each with a button to choose it.
+    """Draw at most three recommended mechanisms with their expected errors, each with a button to choose it.
 
     The choice is stored in the draft. While the number of people is not stated, only a request to
     state it is drawn.
@@ -207,7 +208,7 @@ def forecasts(draft: document.Draft) -> Forecasts:
     chosen mechanism has the draft's settings, all others their defaults.
 
     Raises:
-        InputError: The draft's workload or unit is not valid.
+        InputError: The draft's workload or unit is not valid, or its mechanism is unknown.
     """
     about = ("domain", "workload", "unit", "budget", "mechanism", "public", "published_tables", "criteria", "models")
     parts = {part: draft.get(part) for part in about}

@@ -156,9 +156,10 @@ def _left(project: Current, plan: Plan) -> float:
 def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     """Draw changes of the plan that would help, below the verdict on a finished run.
 
-    They are drawn only if the verdict withholds the release because of its tables' noise. Unread
-    columns, failed criteria and linked tables are excluded: such changes do not help there. If the
-    run's errors were larger than expected of its plan, the same factor is assumed for the next run.
+    They are drawn only if the verdict withholds the release because of its tables' noise and the draft's plan is
+    complete. Unread columns, failed criteria and linked tables are excluded: such changes do not help there. If
+    the run's errors were larger than expected of its plan, the same factor is assumed for the next run. A clicked
+    button changes the stored draft (`take`) and opens the page of the change; nothing after the call runs then.
 
     Args:
         verdict: The verdict on the release.

@@ -84,6 +84,8 @@ def _leak(leak: Leak) -> None:
 def cards(forecasts: Mapping[str, Forecast | InputError], chosen: str) -> None:
     """Draw all mechanisms of one purpose as cards, with the choice of the purpose.
 
+    Each card has a button that makes its mechanism the plan's, in the draft, if it can run the plan.
+
     Args:
         forecasts: Time and memory of each mechanism, or why it cannot run, by name.
         chosen: The name of the chosen mechanism, whose purpose is shown at first.

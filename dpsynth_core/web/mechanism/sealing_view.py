@@ -82,8 +82,13 @@ def _confirm_check(project: Current, epsilon: float, seen: Collection[str]) -> N
 def planning(project: Current) -> None:
     """Draw the draft's plan: outlook, mechanism, disclosures, noise, parameters and the run button.
 
-    If the plan is not complete, its error and the parameters are drawn instead. Where the draft
-    follows the recommendation and that has changed, the mechanism in the draft is replaced first.
+    The run button opens a dialog, which seals the plan and starts its run. A chosen table is read (a file once,
+    then cached) to find another population to which a release of the same table was charged. If the plan is not
+    complete, its error and the parameters are drawn instead. Where the draft follows the recommendation and that
+    has changed, the mechanism in the draft is replaced first.
+
+    Raises:
+        BooksLost: The ledger is not whole.
     """
     mechanism = registry.get(project.draft["mechanism"]["name"])
     try:

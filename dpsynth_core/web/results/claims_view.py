@@ -132,8 +132,9 @@ _ON_A_CLUSTER = "This is not available, because the records are on a cluster and
 def real_models(opened: OpenRun) -> None:
     """Draw a button that compares models of synthetic rows with models of real rows, and its result.
 
-    The result is exact, curator-only and never stored; using it records that true values were seen. Nothing
-    is drawn if no models were measured or there are no rows.
+    The result is exact, curator-only and never stored; unless the people are simulated, using the button records
+    that true values were seen. Where the records cannot be read here (`obstacle`), a sentence says so instead.
+    Nothing is drawn if no models were measured or there are no rows.
     """
     release = opened.release
     if not release.usefulness or release.codes is None:

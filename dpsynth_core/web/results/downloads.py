@@ -72,8 +72,9 @@ class Offer:
 def offers(release: Release) -> tuple[Offer, ...]:
     """Return the downloads of a release: the bundle to publish first, then its parts.
 
-    The parts are the rows in each format that can hold them (none for a release without rows), further
-    tables of rows, the report, the release card and the sealed plan. No file is made yet.
+    The parts are the rows in each format that can hold so many (none for a release without rows), further
+    tables of rows, the report, the release card and the sealed plan. Whether a format can hold the columns is
+    found by `Offer.check`. No file is made yet.
     """
     what = "One ZIP with rows, plan, noisy tables, errors with their bounds, codebook and report. The page Verify checks it."
     drawn = "These rows are drawn from the same measurements as the first table. They show how much error the drawing adds."
@@ -198,8 +199,9 @@ class DownloadFailed(Exception):
 def routes() -> list[Route]:
     """Return the route by which a browser downloads a file of a run, as a list of one, for the server's list.
 
-    It answers 404 for files that do not exist, are another person's or may not be published, and 503 while
-    too many files are being made.
+    It notes each download in the ledger, and also serves the run's question page, which is not noted. It answers
+    403 to strangers, 404 for files that do not exist, are another person's or may not be published, and 503 while
+    too many files are being made or the store cannot be read.
     """
     return [Route(address.path(f"{_PLACE}/{{run}}/{{key}}"), _answer, methods=["GET"])]
 

@@ -76,7 +76,7 @@ def open_run(run: Run) -> OpenRun:
 
 @st.cache_resource(max_entries=16, show_spinner="Judging every table …", **KEY)
 def judged(opened: OpenRun) -> Zoned[Quality]:
-    """Return the quality of the release, from released values alone."""
+    """Return the quality of the release (verdict, headline, errors of each table), from released values alone; cached."""
     return released(report.quality_of(opened.release).value)
 
 
@@ -93,7 +93,10 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def standings(opened: OpenRun) -> Zoned[tuple[Standing, ...]]:
-    """Return the standing of every column, those that stand out first, from released values alone; cached."""
+    """Return how good or odd each column is in the release, those that stand out first; cached.
+
+    A `Standing` is one column's state with the bound on its error. All follows from released values.
+    """
     verdict = judged(opened).value.verdict
     off = () if verdict is None else verdict.off
     return combine(lambda stated: standing.standings(stated, off), report.statements(opened.release))
@@ -159,9 +162,9 @@ def curator_toggle() -> bool:
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     """Return the exact marginals of a run's table, curator-only, and record that the curator saw them.
 
-    They are as `curator.truth` counts them, read each time and never stored. Before the first look at a
-    project's own table, a warning and a button to confirm are drawn; simulated people need neither, and
-    their look is not recorded.
+    They are in records (in households for two linked tables), without values that have no cell of their own in
+    the domain. They are read each time and never stored. Before the first look at a project's own table, a
+    warning and a button to confirm are drawn; simulated people need neither, and their look is not recorded.
 
     Returns:
         The marginals by clique; None if the table cannot be read, whose error is drawn, and before the look
@@ -171,7 +174,10 @@ def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
 
 
 def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first") -> Truth | None:
-    """Return exact counts of a run's table, curator-only, and record that the curator saw them (as `truth_for`).
+    """Return exact counts of a run's table, curator-only, and record that the curator saw them.
+
+    Before the first look at a project's own table, a warning and a button to confirm are drawn, and nothing is
+    read. Looks at simulated people need no button and are not recorded.
 
     Args:
         opened: The open run.
@@ -194,7 +200,9 @@ def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first
 def may_look(opened: OpenRun, name: str) -> bool:
     """Return whether exact values of a run's table may be shown now, and record that the curator sees them.
 
-    Before the first look at a project's own table, a button is drawn that confirms it, and False is returned.
+    Before the first look at a project's own table, a button is drawn that confirms it, and False is returned. It
+    is False too if the look is refused, for example by the rules of the house; the error is drawn. Looks at
+    simulated people are not recorded.
 
     Args:
         opened: The open run.

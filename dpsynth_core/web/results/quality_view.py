@@ -55,8 +55,9 @@ _PURPOSES_SHOWN = 2
 def tables(opened: OpenRun) -> None:
     """Draw what is known of a release's quality.
 
-    These are the learnt rule, the verdict with the downloads it allows, the claims, the headline,
-    and every table of the workload, the worst first; each only if the release has it.
+    These are the learnt rule, the verdict with the downloads it allows and the changes of the plan that would
+    help, the claims, the headline, and every table of the workload, the worst first; each only if the release has
+    it. Switches read the private table and record the look: true errors, and models of the real rows.
     """
     if rule := report.learnt(opened.release):  # if that is what the run was for
         with frame.card("What was learnt", Zone.RELEASED):

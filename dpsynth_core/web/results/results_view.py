@@ -60,7 +60,8 @@ def warnings(opened: OpenRun) -> None:
 def columns(opened: OpenRun) -> None:
     """Draw the counts of a chosen column, in people: as measured, in the rows, and true (curator-only) if switched on.
 
-    If the column was not measured and there are no rows, a sentence says so.
+    The switch reads the private table and records the look. If the column was not measured and there are no rows,
+    a sentence says so.
     """
     with beside_toggle():
         column = st.selectbox("Column", opened.release.domain.names, format_func=one_line, key=COLUMN, width=360)
@@ -86,8 +87,9 @@ def columns(opened: OpenRun) -> None:
 def pairs(opened: OpenRun) -> None:
     """Draw the error bounds of all pairs of columns, then the counts of two chosen columns, in people.
 
-    The counts, measured, in the rows and true (curator-only) if switched on, are heat maps with one scale.
-    If there is only one column, a sentence says so.
+    A click on a pair of the first chart chooses its columns. The counts, measured, in the rows and true
+    (curator-only, recorded as a look) if switched on, are heat maps with one scale. If there is only one column, a
+    sentence says so.
     """
     names = opened.release.domain.names
     if len(names) < 2:
@@ -172,8 +174,8 @@ def _filter(values: Rows, attribute: Attribute) -> Filter | None:
 def take_away(opened: OpenRun) -> None:
     """Draw the downloads, made from public and released values only: the bundle, then its parts.
 
-    While the release is withheld, the failed criteria and a field for the curator's reason are
-    drawn instead; while it awaits approval, a sentence.
+    A form draws more rows from the model of one table, at no charge. While the release is withheld, the failed
+    criteria and a field for the curator's reason are drawn instead; while it awaits approval, a sentence.
     """
     if claims_view.withheld(opened) or _unapproved(opened):
         return
@@ -241,7 +243,8 @@ def ask(opened: OpenRun) -> None:
 def whole_release(opened: OpenRun) -> None:
     """Draw the buttons to download the bundle and to check it; before approval, a sentence.
 
-    The caller makes sure that the release is not withheld.
+    A click on the latter opens the page Verify, and nothing after the call runs. The caller makes sure that the
+    release is not withheld.
     """
     if _unapproved(opened):
         return
@@ -261,7 +264,8 @@ def _button(opened: OpenRun, offer: Offer, label: str, **look: Any) -> None:
 def about(opened: OpenRun) -> None:
     """Draw the guarantee, the facts of the run, and the button that deletes it.
 
-    The time that the run took is curator-only. Deleting removes rows and measurements, and keeps the charge.
+    The time that the run took is curator-only. Deleting removes rows and measurements for good, keeps the charge,
+    and draws the page again.
     """
     release, run = opened.release, opened.run
     with frame.card("The guarantee", Zone.RELEASED):
@@ -301,7 +305,10 @@ Filter = Callable[[pa.Table], pa.Table]
 
 
 def has_choices(attribute: Attribute) -> bool:
-    """Return whether the column is filtered by picking values (at most `MAX_CHOICES`) rather than by a range."""
+    """Return whether the column is filtered by picking values: it has no numbers, and at most 200 cells (`MAX_CHOICES`).
+
+    Numbers are filtered by a range; a column with more cells has no filter.
+    """
     return not attribute.is_number and attribute.size <= MAX_CHOICES
 
 

@@ -19,7 +19,11 @@ _SHOWN = 60
 
 
 def draw(opened: OpenRun) -> None:
-    """Draw the wall: a small picture of every column, those that stand out first, 60 at a time."""
+    """Draw the wall: a small picture of every column, those that stand out first, 60 at a time.
+
+    A click on a picture opens its column in the view of columns; clicks with Shift on two pictures open the view
+    of pairs.
+    """
     every = publishable(standings(opened), "the standing of columns")
     pages = [every[start : start + _SHOWN] for start in range(0, len(every), _SHOWN)]
     chosen = 0

@@ -41,10 +41,13 @@ def submit(project: Current, seen: Collection[str]) -> str:
 def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str:
     """Queue a run that only measures how well the public table, reweighted, fits the private one; return its id.
 
+    If the ledger has no account of the population, one is opened with the draft's cap. The epsilon is reserved.
+
     Args:
         project: The open project, whose plan is complete.
         epsilon: Epsilon of this run, charged on top of the plan's; its delta is the plan's.
-        seen: As in `submit`.
+        seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
+            started since, no second one is.
 
     Raises:
         InputError: The run is refused; then nothing is spent.
@@ -58,11 +61,14 @@ def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str
 def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: float, seen: Collection[str]) -> str:
     """Queue a run that only learns the values of columns, charged by itself, and return its id.
 
+    If the ledger has no account of the population, one is opened with the draft's cap. The epsilon is reserved.
+
     Args:
         project: The open project, whose plan is complete up to the table and its people.
         columns: The columns to learn.
         epsilon: Epsilon of this run, charged on top of the plan's.
-        seen: As in `submit`.
+        seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
+            started since, no second one is.
 
     Raises:
         InputError: The run is refused; then nothing is spent.
@@ -71,7 +77,12 @@ def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: flo
 
 
 def learning_spec(project: Current, columns: Sequence[Attribute], epsilon: float) -> Spec:
-    """Return the spec of the run that `submit_learning` queues, with the same arguments; nothing is stored or charged.
+    """Return the spec of the run that `submit_learning` queues; nothing is stored or charged.
+
+    Args:
+        project: The open project, whose plan is complete up to the table and its people.
+        columns: The columns to learn.
+        epsilon: Epsilon of the run.
 
     Raises:
         InputError: The step Data is not complete, or the columns or epsilon cannot be used.

@@ -58,9 +58,9 @@ def listed(project: Current) -> tuple[Run, ...]:
 
 
 def panel(run: Run) -> None:
-    """Draw the state and the measurements of a run, regularly until it ends.
+    """Draw the state of a run every second, and its measurements every 3 seconds, until it ends.
 
-    When it ends, the whole page is drawn again.
+    When it ends, the whole page is drawn again. Buttons stop the run, or keep what a stopped run measured.
     """
     help = "You may reload, close the tab or restart the server: the run goes on."
     with frame.card("This run", Zone.RELEASED, help):
@@ -71,7 +71,8 @@ def panel(run: Run) -> None:
 def state(run: Run) -> None:
     """Draw the state of a run: how far it is, with a button to cancel it, or how it ended.
 
-    When it ends while it is watched, the whole page is drawn again.
+    Drawing an active run also checks the queue, which may start waiting runs. When the run ends while it is
+    watched, the whole page is drawn again.
     """
     if run.active:
         dispatch.pump()

@@ -271,6 +271,9 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Mechanism and workload are fixed, and the budget has no shares for measurements of one table.
     The draft itself keeps the choices for one table, for when the second is removed.
+
+    Raises:
+        InputError: Of two linked tables, a domain, the number of members or a rule is missing or wrong.
     """
     if not is_linked(draft):
         return draft
@@ -280,7 +283,7 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
-    """Return the workload; for two linked tables, the fixed workload of all kinds of tables.
+    """Return the workload; for two linked tables the fixed one, with tables of households, members and pairs of members.
 
     Raises:
         InputError: The workload or the domain is missing or wrong, or they do not fit each other.
@@ -388,7 +391,7 @@ def budget(draft: Mapping[str, Any]) -> BudgetSpec:
 
 
 def needs_reason(draft: Mapping[str, Any]) -> bool:
-    """Return whether the curator has to give a written reason for an epsilon above `WEAK_EPSILON`.
+    """Return whether the curator has to give a written reason for an epsilon above 10 (`WEAK_EPSILON`).
 
     Simulated data and releases with repeatable noise need none; without epsilon or table it is False.
     """

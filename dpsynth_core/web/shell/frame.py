@@ -185,7 +185,7 @@ def refused_at(place: str) -> None:
 def nav(name: str, *, ready: bool = True, why: str = "") -> None:
     """Draw the buttons Back and Continue at the bottom of the page; the last step has only Back.
 
-    A click opens the other page.
+    A click opens the other page, and nothing after the call runs; Continue also saves that the step is passed.
 
     Args:
         name: The name of the step.

@@ -20,7 +20,7 @@ LEARNING = "learning"
 def text(name: str) -> str:
     """Return a text of the Guide, assets/guide/NAME.md, as Markdown for a part of a page.
 
-    The title is left out, and headings are one level smaller.
+    The title is left out, and headings are one level smaller. An unknown name raises FileNotFoundError.
     """
     _, _, below = (_TEXTS / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
     return re.sub("^##", "###", below, flags=re.MULTILINE)

@@ -166,8 +166,9 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, object]]:
     """Start the app's background work before the server's first request, and stop it when the block ends.
 
     Jobs of an earlier server are settled first: runs whose worker died are marked lost, and
-    other jobs continue. Then the pages are loaded, the address is announced, and the queue of jobs is
-    checked every 2 seconds. The context's value is {}.
+    other jobs continue. Then the pages are loaded, and the address is announced (`announce`). The queue of jobs is
+    checked every 2 seconds; every hour, what is older than an administrator allows is deleted, and the ledger is
+    checked if its last check is 20 hours old. The context's value is {}.
     """
     await _pump_once()
     await asyncio.to_thread(_warm_up)
@@ -256,8 +257,9 @@ async def _attempt(action: Callable[[], object], failed: str) -> bool:
 def announce(door: doors.Door) -> None:
     """Print the app's address on standard output, and open it in a browser.
 
-    A server that is headless (`server.headless`) or has no desktop opens nothing. Missing protections of the
-    system and a low limit of open files are logged as warnings.
+    A server that is headless (`server.headless`) or has no desktop opens nothing; where a token is needed, the
+    browser gets the file open.html, written to DPSYNTH_HOME. This process's limit of open files is raised as far
+    as the system allows. Missing protections of the system and a low limit are logged as warnings.
     """
     for lacking in filter(None, (sandbox.lacking(), descriptors.make_room())):
         _log.warning("%s", lacking)

@@ -69,6 +69,9 @@ def prefill(project: Current) -> Current:
     """Save all pairs of columns as workload if the draft has none, and return the project.
 
     A domain of one column gets this column as workload.
+
+    Raises:
+        InputError: The draft has no workload, and its domain is missing or wrong.
     """
     if not project.draft.get("workload"):
         session.edit(lambda draft: draft.update(workload=_start(ALL, draft)))
@@ -283,7 +286,7 @@ def _take_file(file: UploadedFile) -> None:
 def outcome(workload: Workload) -> None:
     """Draw the numbers of tables and cells; in an expander the largest tables and covered pairs.
 
-    Pairs are drawn as a chart in domains of at most `MOST_TO_DRAW` columns, else counted.
+    Pairs are drawn as a chart in domains of at most 60 columns (`MOST_TO_DRAW`), else counted.
 
     Args:
         workload: The workload, with at least one table.

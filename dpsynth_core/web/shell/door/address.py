@@ -77,7 +77,11 @@ def origin_of(url: str, field: str) -> str:
 
 
 def url() -> str:
-    """Return the address of the app to open in a browser, without a slash at its end."""
+    """Return the address of the app to open in a browser, without a slash at its end.
+
+    Raises:
+        InputError: `DPSYNTH_URL` is set and not an address.
+    """
     host = config.get_option("server.address") or ""
     host = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     base = configured() or origin_of(f"{scheme()}://{host}:{config.get_option('server.port')}", "server.address")

@@ -65,7 +65,11 @@ def chosen() -> Door:
 
 
 def by_https() -> bool:
-    """Return whether browsers reach this server by https, as its settings state, not as a request says."""
+    """Return whether browsers reach this server by https, as its settings state, not as a request says.
+
+    Raises:
+        InputError: `DPSYNTH_URL` is not an address, or the server has no door (`chosen`).
+    """
     return (address.configured() or chosen().origin("")).startswith("https://")
 
 
@@ -114,7 +118,11 @@ class Guard:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request or websocket on to the app, or answer it with a refusal."""
+        """Pass a request or websocket on to the app, or answer it with a refusal.
+
+        A refused request gets status 403, 404 for a file that this person's pages were not given, or 413 for an upload
+        without room; a refused websocket is closed.
+        """
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return

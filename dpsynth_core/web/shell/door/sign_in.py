@@ -99,7 +99,7 @@ class SignIn:
         return RedirectResponse(f"{address.path('auth/login')}?{fresh}", status_code=303, headers=page.NOT_KEPT)
 
     def refusal(self, request: Request) -> Response:
-        """Return the page that asks a stranger to sign in.
+        """Return the page, with status 403, that asks a stranger to sign in.
 
         A visitor who has signed in but may not enter gets a page that says so.
         """
@@ -141,7 +141,10 @@ class SignIn:
         return known and bool(self._roles(claims))
 
     def roles(self, cookies: Mapping[str, str]) -> frozenset[Role]:
-        """Return the roles of a visitor who may enter: every role if the server assigns none."""
+        """Return the roles that the server gives to a visitor: every role if it assigns none to anybody.
+
+        The result is empty for a visitor without a role, who may not enter.
+        """
         return self._roles(self.claims(cookies))
 
     def _roles(self, claims: Mapping[str, Any]) -> frozenset[Role]:
