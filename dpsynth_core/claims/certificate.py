@@ -315,7 +315,7 @@ def mean_bound(certificate: Certificate, published: Tables) -> float:
 
     Args:
         certificate: The certificate.
-        published: Some of its marginals, as fractions.
+        published: Some of its marginals, at least one, as fractions.
     """
     distances = [one.error / IN_WRONG_CELL * certificate.total.value for one in certificate.marginals if one.attributes in published]
     k = len(distances)
@@ -330,7 +330,8 @@ def _at_threshold(published: Tables, threshold: int | None) -> Tables:
 def table_bounds(certificate: Certificate, confidence: float) -> dict[Clique, float]:
     """Return by marginal an upper bound of the share of people in a wrong cell, from 0 to 1.
 
-    Each bound holds with probability `confidence` by itself; they need not hold all at once.
+    Each bound holds with probability `confidence` by itself; they need not hold all at once. All are 1 if there
+    could be no people, because their number is mostly noise.
 
     Args:
         certificate: The certificate of released rows; for noisy tables the bounds would be wrong.

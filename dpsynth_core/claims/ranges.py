@@ -93,7 +93,7 @@ def bound(error: float, sigma: float, total: Total, confidence: float = CONFIDEN
 def columns_of(plan: Asked) -> Clique:
     """Return the columns whose ranges are measured: those that the workload asks for, or else all its ordered columns.
 
-    They are in the domain's order unless the workload names them; () if no column has enough cells in an order.
+    They are in the domain's order unless the workload names them; () if no column has 3 cells in an order.
     """
     if plan.workload.ranges:
         return plan.workload.ranges

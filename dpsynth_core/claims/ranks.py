@@ -80,7 +80,7 @@ def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Gr
 
 
 def rank_of(tables: int) -> int:
-    """Return the number of tables that count as most of `tables`: the share `MOSTLY`, rounded up."""
+    """Return how many of `tables` tables count as most of them: 80 % (`MOSTLY`), rounded up."""
     return math.ceil(MOSTLY * tables - 1e-9)
 
 
@@ -122,9 +122,7 @@ def _groups_of(cliques: tuple[Clique, ...]) -> tuple[tuple[Group, ...], tuple[Gr
     return sizes, tuple(Group(name=name) for name in dict.fromkeys(name for r in cliques if len(r) > 1 for name in r))
 
 
-def measure(
-    kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float
-) -> dict[Group, float]:
+def measure(kernel: Kernel, answers: Mapping[Clique, NDArray[np.float64]], chosen: Sequence[Group], sigma: float) -> dict[Group, float]:
     """Measure, for each group, the L1 distance that most of its tables do not exceed, in records, with noise.
 
     Args:

@@ -496,6 +496,9 @@ def _missed(plan: Asked, final: Final, stated: Measured) -> dict[str, float]:
 def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     """Check that a column can be the weight, and that tables and public totals fit the domain.
 
+    The column must hold numbers from 0 to a positive bound, as which larger weights count, and there must be another
+    column; of two linked tables it is one of the first.
+
     Args:
         domain: The domain.
         weight: The spec of the weight.
@@ -503,7 +506,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
 
     Raises:
         InputError: They do not.
-        CapacityError: The tables have too many cells.
+        CapacityError: The tables have more than 40,000,000 cells, times steps of the weight.
     """
     column = domain[weight.column]
     if link is not None and column.name not in link.households:

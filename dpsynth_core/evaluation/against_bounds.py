@@ -44,6 +44,9 @@ def known(frame: pd.DataFrame, name: str) -> bool:
 def reach(frame: pd.DataFrame, threshold: float = 0.0) -> float:
     """Return the upper end of a chart's error axis that starts at 0, as a share of people, at most 1.
 
+    The axis always covers errors, our bounds and `threshold`. A baseline, or AIM's bound as printed, is left beyond
+    its end if it is more than 1.5 times as large as these.
+
     Args:
         frame: The frame of `quality.marginal_table`.
         threshold: An error that the axis must also cover.

@@ -48,14 +48,14 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
 def residual_planner(workload: Workload, rho: float, unit: Unit, total: float) -> dict[Clique, float]:
     """Return by marginal the expected error of `mechanisms.residual_planner` run with all of `rho`, as a share of people.
 
-    The error is E|noise| summed over the possible cells, halved. The dict is empty if the marginals
-    have more than `_MOST_PARTS` subsets together, because the computation would take too long.
+    The error is E|noise| summed over the possible cells, halved and divided by `total`. The dict is empty if the
+    marginals have more than 100,000 subsets together, because the computation would take too long.
 
     Args:
         workload: The marginals with their weights.
         rho: The budget (zCDP).
         unit: The privacy unit, which gives the sensitivity.
-        total: Number of records.
+        total: Number of records, above 0.
     """
     domain = workload.domain
     if sum(2 ** len(r) for r in workload.cliques) > _MOST_PARTS:

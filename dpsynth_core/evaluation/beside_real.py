@@ -58,17 +58,17 @@ class BesideReal:
 def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.int32], target: Target, column: str) -> BesideReal | None:
     """Compare models trained on synthetic and on real rows on held-out real records.
 
-    The first half of `records` trains, the second half is held out.
+    The first half of `records` trains, the second half is held out. At most 50,000 rows train a model.
 
     Args:
         domain: The columns.
         synthetic: Codes of the synthetic rows, (rows, columns).
-        records: Codes of the real records in random order, (rows, columns).
+        records: Codes of the real records in random order, (records, columns).
         target: The column to predict.
         column: The column by whose values results are divided.
 
     Returns:
-        The comparison, or None if there are fewer than `FEWEST_RECORDS` records.
+        The comparison, or None if there are fewer than 20 records (`FEWEST_RECORDS`).
     """
     if len(records) < FEWEST_RECORDS:
         return None
@@ -87,9 +87,7 @@ def compared(domain: Domain, synthetic: NDArray[np.int32], records: NDArray[np.i
     )
 
 
-def _asked(
-    domain: Domain, model: Model, people: NDArray[np.int32], target: Target
-) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+def _asked(domain: Domain, model: Model, people: NDArray[np.int32], target: Target) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     """Return, for each held-out record, whether a model predicts it rightly, and the guess's probability.
 
     Both have shape (records,). The probability is the model's own; it is None for numeric targets.

@@ -107,7 +107,7 @@ class Change:
 def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
     """Compare two releases cell by cell in the tables that both measured.
 
-    At most `MOST_SHARES` cells are compared, of the smallest tables first; the tables that are left out
+    At most 20,000 cells are compared (`MOST_SHARES`), of the smallest tables first; the tables that are left out
     for this reason are in the result's `left`.
 
     Args:

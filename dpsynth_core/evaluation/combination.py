@@ -58,9 +58,9 @@ class Evidence:
     def average(self, clique: Clique) -> Measurement | None:
         """Return the weighted mean of the measurements that contain a marginal, in records.
 
-        Weights are as in `released.combined`. The result is None if no measurement contains
-        `clique`. A measurement that already combines all others of this marginal (`spread` is not
-        None) is returned unchanged.
+        A measurement weighs the more, the less noise a cell has once its table is summed to the marginal
+        (`released.combined`). The result is None if no measurement contains `clique`. A measurement that already
+        combines all others of this marginal (`spread` is not None) is returned unchanged.
         """
         part = self._part(clique)
         return self._final.get(clique, part and part[0])

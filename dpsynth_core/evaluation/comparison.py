@@ -47,10 +47,11 @@ def one_way(evidence: Zoned[Evidence], column: str, truth: Truth | None = None) 
 
     Returns:
         One row per series (SYNTHETIC, MEASURED, PRIVATE, as far as there are any) and group of
-        cells: cell (label), position, series, count, low and high, and whether it is outside
-        (`CellGroups`). For MEASURED, low and high are the 95 % interval of the noisy count; for the
-        other series they are `count`. For a column of numbers there are also start, end, stick,
-        factor and unit (`histogram.Histogram`), and axis (of its `Scale`).
+        cells, of which there are at most 60: cell (label), position, series, count, low and high, and
+        whether it is outside (`CellGroups`). For MEASURED, low and high are the 95 % interval of the noisy
+        count; for the other series they are `count`. For a column of numbers there are also start, end,
+        stick, factor and unit (`histogram.Histogram`), and axis (of its `Scale`). Without any series the
+        frame has no rows.
     """
     if truth is None:
         return combine(lambda e: _one_way(e, column, None), evidence)
@@ -114,7 +115,7 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
         By source, a frame with the columns row and column (labels), row_position, column_position,
         count: SYNTHETIC with rows, MEASURED where the pair was measured, DIFFERENCE (synthetic
         minus measured) with both, PRIVATE with truth. That of DIFFERENCE has noise too: the 95 %
-        half width of the measured count.
+        half width of the measured count. Cells are grouped, so that each side has at most 36 groups.
     """
     bare = evidence.value
     clique = bare.domain.clique([first, second])

@@ -72,10 +72,10 @@ class LearntColumn:
 
     @property
     def is_doubtful(self) -> bool:
-        """True if the column is learnt, but surely a share above `NOTABLE` has another value.
+        """True if the column is learnt, but surely more than 5 % of the people have another value (`NOTABLE`).
 
-        Surely: the lower end of the 95 % interval of `outside` is above `NOTABLE`. False if other
-        values have no cell, because their number is then unknown.
+        Surely: the lower end of the 95 % interval of `outside` is above 5 %. False if other values have no cell,
+        because their number is then unknown.
         """
         return self.is_learnt and self.outside is not None and self.outside.value - self.outside.within > NOTABLE
 

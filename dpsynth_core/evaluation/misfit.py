@@ -29,10 +29,10 @@ MATERIAL = 0.05
 def misfits(domain: Domain, model: Model, measurements: Sequence[Measurement], total: float) -> list[str]:
     """Return the labels of the measured tables that a model does not fit, each once; [] if it fits all.
 
-    A table is a misfit if a chi-square test rejects the model's answer at level `FALSE_ALARM`
+    A table is a misfit if a chi-square test rejects the model's answer at level 1e-6 (`FALSE_ALARM`)
     divided by the number of tables, and if the part of the distance that noise does not explain
-    exceeds `MATERIAL`. Impossible cells (structural zeros) and tables that the model cannot answer
-    are left out.
+    exceeds 5 % of the people (`MATERIAL`). Impossible cells (structural zeros) and tables that the model cannot
+    answer are left out.
 
     Args:
         domain: The domain of the tables.

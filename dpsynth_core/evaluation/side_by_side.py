@@ -28,14 +28,15 @@ _SHOWN = 60
 def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the settings in which the published specs of some runs differ. The result is public.
 
-    Domains and workloads are only numbered ("no. 1", "no. 2"): two runs with the same number have
-    the same domain or workload.
+    The runs' names are not compared. Domains and workloads are only numbered ("no. 1", "no. 2"): two runs with the
+    same number have the same domain or workload. Texts are cut at 60 characters, and compared as cut.
 
     Args:
         specs: By name of the run, its published spec.
 
     Returns:
-        One row per differing setting: a column "setting" (its dotted path) and one column per run.
+        One row per differing setting: a column "setting" (its dotted path) and one column per run, "–" for a
+        setting that a run does not have; without rows if nothing differs.
     """
     flat = {run: dict(_flattened(spec)) for run, spec in specs.items()}
     paths = dict.fromkeys(path for settings in flat.values() for path in settings)

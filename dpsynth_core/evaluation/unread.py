@@ -66,7 +66,7 @@ class Unread:
 
     @property
     def is_sure(self) -> bool:
-        """True if the upper bound shows that nearly all values were not understood (at most `SURELY` are listed)."""
+        """True if the upper bound shows that nearly all values were not understood: at most 20 % are listed (`SURELY`)."""
         return self.at_most <= SURELY
 
 
@@ -95,8 +95,8 @@ def unread_columns(
 ) -> tuple[Unread, ...]:
     """Return the unread columns, in the order of the domain.
 
-    A column is unread if nearly all its values were not understood: at most the share `NEARLY_NONE`
-    of the people, by noisy counts or the published table, has a listed value.
+    A column is unread if nearly all its values were not understood: at most 5 % of the people (`NEARLY_NONE`), by
+    noisy counts or the published table, have a listed value. Columns of codes are never unread.
 
     Args:
         evidence: The released rows and measurements.
@@ -253,9 +253,9 @@ def undeclared_columns(evidence: Evidence, declared: Mapping[str, Attribute]) ->
 
     A column is returned in one of two cases:
 
-    1. With error probability `FAILURE`, at least the share `SURELY` of the people has "other". Then
+    1. With error probability 1e-5 (`FAILURE`), at least 20 % of the people (`SURELY`) have "other". Then
        `is_shown` is True.
-    2. At least the share `NEARLY_NONE` of the rows is in the cells for "other" and missing values, and
+    2. At least 5 % of the rows (`NEARLY_NONE`) are in the cells for "other" and missing values, and
        the noisy count of these cells is not significantly above zero (one-sided, 5 %). These rows may
        come from noise alone; `is_shown` is False.
 

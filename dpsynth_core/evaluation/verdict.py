@@ -76,7 +76,7 @@ class Purpose:
 
     @property
     def holds(self) -> bool:
-        """True if at least `MOSTLY` of the tables are good enough."""
+        """True if at least 80 % of the tables (`MOSTLY`) are good enough."""
         return self.within >= MOSTLY * self.tables
 
 
@@ -170,7 +170,7 @@ class Verdict:
     def largest(self) -> int:
         """The largest number k of columns such that every purpose of 1 to k columns holds.
 
-        A purpose holds if at least `MOSTLY` of its tables are good enough. The number is 0 if the
+        A purpose holds if at least 80 % of its tables are good enough (`MOSTLY`). The number is 0 if the
         purpose of one column fails.
         """
         held = 0

@@ -34,6 +34,8 @@ Float = NDArray[np.float64]
 def bars(evidence: Zoned[Evidence], columns: Sequence[str]) -> Zoned[pd.DataFrame]:
     """Return the bars of some columns, from released values.
 
+    A column has at most 24 bars (`BARS_SHOWN`), for which its cells are grouped.
+
     Args:
         evidence: The released rows and measurements.
         columns: The names of the columns, in the order of their pictures.

@@ -39,7 +39,10 @@ _SECONDS_PER_VALUE = 2e-6
 
 
 def check(plan: Plan) -> None:
-    """Check that a run of the plan fits into the free memory of this machine and takes at most `MAX_DAYS` days.
+    """Check that a run of the plan fits into the free memory of this machine and takes at most 7 days (`MAX_DAYS`).
+
+    Memory is not checked where the system does not report what is free. Rows whose number is not stated are not
+    counted.
 
     Raises:
         CapacityError: It does not; the error names what to change.
@@ -57,9 +60,9 @@ def check(plan: Plan) -> None:
 
 
 def most_mb(plan: Plan) -> float:
-    """Return the memory limit of a run in MB: twice its forecast, plus `LEAST_MB`.
+    """Return the memory limit of a run in MB: twice its forecast, plus 2,000 (`LEAST_MB`).
 
-    Where the spec states no number of rows, the forecast counts the largest number that is written.
+    Where the spec states no number of rows, the forecast counts the largest number that is written, 1,000,000.
     """
     unstated = MAX_UNSTATED_ROWS * len(plan.domain) * _bytes_per_value(plan) / MEGABYTE if left_out(plan) else 0.0
     return 2 * (needed_mb(plan) + unstated) + LEAST_MB

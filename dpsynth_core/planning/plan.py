@@ -116,8 +116,8 @@ def budgeted(
         looked_into: Columns whose numbers inside their cells are measured (function `looked_into`).
 
     Raises:
-        InputError: The budget cannot be used, a share is out of range, or the mechanism keeps less
-            than `MIN_MECHANISM`.
+        InputError: The budget cannot be used, a share is out of range, the mechanism keeps less than a tenth of
+            the budget (`MIN_MECHANISM`), or extensions need more than half of delta.
     """
     check_budget(budget.epsilon, budget.delta)
     delta = extension.own_delta((document or {}).get("extensions") or {})

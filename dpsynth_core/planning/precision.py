@@ -79,7 +79,7 @@ def sigma(rho: float, unit: Unit, tables: int) -> float:
 
 
 def half_width(rho: float, unit: Unit, tables: int) -> float:
-    """Return the half width in people of a cell's interval: `CONFIDENCE` of the cells are this close to their true count.
+    """Return the half width in people of a cell's interval: 95 % of the cells are this close to their true count.
 
     Args:
         rho: The budget, in rho.
@@ -90,7 +90,7 @@ def half_width(rho: float, unit: Unit, tables: int) -> float:
 
 
 def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
-    """Return the half width of the `CONFIDENCE` interval of each error in a certificate, as a number of people in a wrong cell.
+    """Return the half width of the 95 % interval of each error in a certificate, as a number of people in a wrong cell.
 
     The mean error over all tables is sqrt(tables) times more precise.
 
@@ -103,7 +103,7 @@ def certificate_margin(rho: float, unit: Unit, tables: int) -> float:
 
 
 def largest_margin(rho: float, unit: Unit) -> float:
-    """Return the half width of the `CONFIDENCE` interval of the largest error of a cell, in people.
+    """Return the half width of the 95 % interval of the largest error of a cell, in people.
 
     Args:
         rho: The budget of the whole certificate, in rho; only a part pays for this number.
@@ -138,7 +138,7 @@ def distance_sentences(domain: Domain) -> list[str]:
 
 
 def models_margin(rho: float, unit: Unit, columns: int) -> float:
-    """Return the half width of the `CONFIDENCE` interval of the number of people about whom one model is right, in people.
+    """Return the half width of the 95 % interval of the number of people about whom one model is right, in people.
 
     The number of people is taken as known; where it is noisy, its noise comes on top.
 
@@ -165,7 +165,7 @@ def models_sentences(plan: Plan) -> list[str]:
 
 
 def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant: Accountant = ZCDP, measuring: float = 1.0) -> float:
-    """Return the smallest epsilon, at least `MIN_EPSILON`, with which `half_width` is at most `wanted` people.
+    """Return the smallest epsilon with which `half_width` is at most `wanted` people, but at least 1e-6 (`MIN_EPSILON`).
 
     Args:
         wanted: Half width in people.
@@ -176,7 +176,7 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
         measuring: Share of rho that measures the tables.
 
     Raises:
-        InputError: It would take an epsilon above `MAX_EPSILON`.
+        InputError: It would take an epsilon above 1,000 (`MAX_EPSILON`).
     """
     rho = tables * (QUANTILE * unit.marginal_l2 / wanted) ** 2 / 2 / measuring
     epsilon = accountant.epsilon_from(rho, delta)
@@ -186,7 +186,7 @@ def epsilon_for(wanted: float, delta: float, unit: Unit, tables: int, accountant
 
 
 def round_up(epsilon: float, digits: int = 3) -> float:
-    """Return epsilon with `digits` significant digits, never rounded down; at most `MAX_EPSILON`."""
+    """Return epsilon with `digits` significant digits, never rounded down; at most 1,000 (`MAX_EPSILON`)."""
     places = digits - 1 - math.floor(math.log10(epsilon))
     return min(MAX_EPSILON, math.ceil(epsilon * 10**places - 1e-9) / 10**places)
 

@@ -97,9 +97,11 @@ def cost(workload: Workload, mechanism: Mechanism, shares: Shares, unit: Unit, p
 def proposals(domain: Domain, column: str | None = None) -> tuple[Proposal, ...]:
     """Return the proposals of workloads for a domain, from single columns to larger tables; too large ones are left out.
 
+    For 20 columns or more (`MANY_COLUMNS`), tables within groups of columns take the place of all tables of three.
+
     Args:
         domain: The domain.
-        column: The column of interest; by default the last one.
+        column: The column of interest; None or an unknown name stands for the last one.
     """
     target, usable = column if column in domain.names else domain.names[-1], []
     for proposal in _made(domain, target):
@@ -132,7 +134,7 @@ def _made(domain: Domain, column: str) -> Iterator[Proposal]:
 
 
 def related(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Divide the columns into groups of neighbours with similar names, at most `GROUP` columns each, in their order.
+    """Divide the columns into groups of neighbours with similar names, at most 8 columns each (`GROUP`), in their order.
 
     Names are similar if they differ only in their last part, such as q3_1 and q3_2. Neighbouring
     columns without a similar name form groups of their own. Only names are compared; relations in

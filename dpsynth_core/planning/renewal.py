@@ -65,6 +65,8 @@ class Changes:
 def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Collection[str]], unreleased: Collection[str] = ()) -> Changes:
     """Return the differences in columns and values between a plan and another table. No record is read.
 
+    Values are compared for columns that the plan lists value by value and the file declares.
+
     Args:
         domain: The plan's domain.
         columns: Columns of the table.

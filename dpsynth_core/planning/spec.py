@@ -413,7 +413,7 @@ class Spec(Part):
 
 
 def most_unstated_rows(members: int = 0) -> int:
-    """Return the largest number of rows that are written where a spec states none.
+    """Return the largest number of rows that are written where a spec states none: 1,000,000 for one table.
 
     Args:
         members: For two linked tables, the most members of a household. The result is then a number of households: with so many members

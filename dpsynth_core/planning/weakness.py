@@ -14,7 +14,7 @@ FIELD = "budget.reason"
 
 
 def is_weak(epsilon: float) -> bool:
-    """Return whether an epsilon is so large (above `WEAK_EPSILON`) that the plan needs a written reason."""
+    """Return whether an epsilon is so large (above 10, `WEAK_EPSILON`) that the plan needs a written reason."""
     return epsilon > WEAK_EPSILON
 
 
@@ -22,7 +22,7 @@ def check(budget: BudgetSpec) -> None:
     """Check that a budget with a weak epsilon states a reason.
 
     Raises:
-        InputError: Epsilon is above `WEAK_EPSILON`, and the reason is missing or too short.
+        InputError: Epsilon is above 10 (`WEAK_EPSILON`), and the reason is missing or too short.
     """
     if is_weak(budget.epsilon):
         reasons.check_reason(FIELD, budget.reason, f"why an epsilon above {WEAK_EPSILON:g} is right for these people")

@@ -114,6 +114,7 @@ class Criteria(Claim[Outcomes]):
 
         Raises:
             ValueError: There is not one entry per criterion of the plan.
+            KeyError: An entry lacks its outcome, error or a bound.
         """
         stated = list[Decided]()
         for criterion, item in zip(plan.criteria, written, strict=True):

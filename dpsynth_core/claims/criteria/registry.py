@@ -56,9 +56,11 @@ def read_criteria(listed: Sequence[object], workload: Workload, answered: bool, 
         link: The link of two tables whose pairs the workload is over; None for one table.
 
     Raises:
-        InputError: An entry is not valid, or there are more than `MOST`; the error names its place (from 0),
-            such as "criteria.0.limit".
-        CapacityError: The criteria need tables that are too large.
+        InputError: An entry is not valid, there are more than 50 (`MOST`), or, with `answered`, no table of the
+            workload has all columns of a criterion. The error names the entry's place (from 0), such as
+            "criteria.0.limit".
+        CapacityError: The criteria need a table of more than 1,000,000 cells (`MAX_CELLS`) beside the workload's,
+            or such tables of more than 20,000,000 cells together.
     """
     if len(listed) > MOST:
         raise InputError(f"criteria.{MOST}", f"there are more than {MOST}", "keep those that matter most")
@@ -153,7 +155,7 @@ def of_models(criteria: Iterable[AnyCriterion]) -> dict[str, ModelCriterion]:
 
 
 def need_models(listed: Sequence[object]) -> list[bool]:
-    """Return, for each entry of a spec's list, whether models decide it."""
+    """Return, for each entry of a spec's list, whether models decide it; False for an entry that is not valid."""
     return [isinstance(one, Mapping) and one.get("kind") in tuple(_OF_MODELS) for one in listed]
 
 

@@ -113,8 +113,8 @@ def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, 
         criteria: Criteria on models by their places in the spec; None for no criteria.
 
     Raises:
-        InputError: No model can predict a column, there are too many columns, or a criterion has
-            another tolerance than the measured one; the error names its place.
+        InputError: No model can predict a column, there are more than 20 columns (`MAX_MODELS`), or a criterion
+            has another tolerance than the measured one; the error names its place.
     """
     criteria = criteria or {}
     found = tuple(_targets(domain, _wanted(models, criteria)))
@@ -143,7 +143,11 @@ def _wanted(models: Sequence[ModelSpec], criteria: Mapping[str, Predicted]) -> I
 
 
 def predictable(domain: Domain) -> tuple[str, ...]:
-    """Return the columns that models can predict, in the order of the domain."""
+    """Return the columns that models can predict, in the order of the domain.
+
+    They have at least two known values and, unless they hold numbers, at most 50 cells (`MOST_CLASSES`); () if the
+    domain has one column.
+    """
     return tuple(attribute.name for attribute in domain if not _obstacle(domain, attribute))
 
 

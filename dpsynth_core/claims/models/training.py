@@ -107,7 +107,7 @@ def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[M
 
     Args:
         domain: The domain.
-        codes: Codes of the rows, shape (rows, attributes of the domain); the first `TRAINING_ROWS`
+        codes: Codes of the rows, shape (rows, attributes of the domain); the first 50,000 (`TRAINING_ROWS`)
             are used.
         target: The column to predict.
     """
@@ -240,7 +240,7 @@ def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.
     """Return a column as trees see it.
 
     Numbers and ordered values are ranked in their order, other values by how the outcomes differ
-    between them.
+    between them. Of more than 255 values (`MOST_GROUPS`), neighbours or rare ones share a group.
 
     Args:
         attribute: The column.
@@ -267,7 +267,8 @@ def ranked(attribute: Attribute, codes: NDArray[np.int32], outcomes: NDArray[np.
 def indicators(attribute: Attribute, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return a column as linear models see it: the features of each code, shape (size, features).
 
-    They are an indicator for each value (rare values share one) and, for ordered values, the rank.
+    They are an indicator for each value (of more than 64, `MOST_INDICATORS`, the rare ones share one) and, for
+    ordered values, the rank, from -1 to 1.
 
     Args:
         attribute: The column.

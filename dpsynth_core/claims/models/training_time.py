@@ -28,7 +28,7 @@ def trees_a_round(classes: int) -> int:
 
 
 def rounds(classes: int) -> int:
-    """Return the number of rounds of boosting.
+    """Return the number of rounds of boosting: 100, fewer with more than 3 classes, but at least 10.
 
     Args:
         classes: Number of classes; 0 for a number.
@@ -42,7 +42,8 @@ def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) 
     Args:
         targets: The columns to predict.
         columns: Number of columns of the domain.
-        rows: Number of rows to be written; None if unknown, which counts as `TRAINING_ROWS`.
+        rows: Number of rows to be written, of which 50,000 at most are used (`TRAINING_ROWS`); None if unknown,
+            which counts as so many.
     """
     values = min(rows or TRAINING_ROWS, TRAINING_ROWS) * columns
     return sum(

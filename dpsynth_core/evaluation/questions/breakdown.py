@@ -41,7 +41,7 @@ class Line:
 
 
 def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:
-    """Return the answer to a question for each cell of a column that the group may be in.
+    """Return the answer to a question for each cell of a column that the group may be in, in code order.
 
     Args:
         known: The released values.
@@ -50,7 +50,7 @@ def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:
 
     Raises:
         InputError: The question cannot be asked of these rows or cannot be broken down, or the
-            column has more than `MOST_LINES` cells.
+            group may be in more than 200 cells of the column (`MOST_LINES`).
     """
     question.checked(known.domain)
     if question.statistic not in STATISTICS:

@@ -68,8 +68,9 @@ class Question:
         """Return the question itself after checking that it can be asked of these columns.
 
         Raises:
-            InputError: The question names unknown cells, lacks a part, or needs an order or numbers
-                that its column lacks.
+            InputError: The question names unknown cells, lacks a part, needs an order or numbers that its column
+                lacks, or asks for a cross table of more than 4 columns or 2,000 cells.
+            KeyError: A column is not in the domain.
         """
         if self.statistic not in STATISTICS:
             raise InputError("statistic", "it is not known", f"use one of {', '.join(STATISTICS)}")

@@ -66,7 +66,10 @@ class Subgroup:
 
 
 def tables(known: Known) -> list[Clique]:
-    """Return the tables whose cells are subgroups: measured or bounded ones, at most `MOST_TABLES`, those with the fewest cells."""
+    """Return the tables whose cells are subgroups: measured or bounded ones.
+
+    There are at most 500 (`MOST_TABLES`), those with the fewest cells, the smallest first.
+    """
     bounded = [table for table, limit in known.limits.items() if limit.together < 1]
     every = {clique for clique in (*bounded, *(m.clique for m in known.measurements)) if clique}
     return sorted(every, key=lambda clique: (known.domain.cells(clique), clique))[:MOST_TABLES]
@@ -81,7 +84,8 @@ def z_together(known: Known) -> float:
 def worst(known: Known, most: int = MOST_LISTED) -> Sequence[Subgroup]:
     """Return the subgroups with the largest relative errors, the worst first, from released values alone.
 
-    They are ranked by the error that is certain, then by the likely error. The result is empty
+    A subgroup is a cell of a table (`tables`) with at least 1 % of the people (`LEAST_SHARE`). They are ranked by
+    the error that is certain, then by the likely error. The result is empty
     where the number of people is unknown, or no large subgroup is bounded.
 
     Args:
