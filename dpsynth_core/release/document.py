@@ -108,7 +108,7 @@ def to_json(release: Release) -> dict[str, Any]:
 def named_tables(release: Release) -> dict[str, Any]:
     """Return as JSON which tables of the workload are good enough, not good enough, or undecided.
 
-    They are judged at the default limit (`evaluation.naming`).
+    They are judged at the usual limit, a tenth of the people in a wrong cell (`evaluation.naming`).
 
     Returns:
         "limit", the share of people in a wrong cell up to which a table is good, and the lists "good",
@@ -137,6 +137,7 @@ def from_json(
     Raises:
         InputError: The spec is invalid, or a part of the document does not fit it.
         KeyError: A part of the document is missing.
+        ValueError: The day, a noisy table or a claim cannot be read.
     """
     plan = plan_of(obj)
     measurements = tuple(_measurement(plan.domain, item) for item in obj["measurements"])
@@ -220,6 +221,7 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
 
     Raises:
         InputError: The spec is invalid, or the learnt values do not fit it.
+        KeyError: The document lacks the spec, or the domain with learnt values.
     """
     plan = Plan.of(Spec.from_json(obj["spec"]))
     if not plan.portions:
@@ -240,7 +242,12 @@ def document(release: Release) -> bytes:
 
 
 def written(obj: Mapping[str, Any]) -> bytes:
-    """Return a document as bytes; a document that was read gives the bytes that it was read from."""
+    """Return a document as bytes; one that this program wrote, and that was read, gives its own bytes again.
+
+    Raises:
+        ValueError: A number is not finite.
+        TypeError: A value has a type that is neither JSON's nor NumPy's.
+    """
     return (_lines(obj) + "\n").encode()
 
 
@@ -363,6 +370,8 @@ def load(directory: Path) -> Release:
     Raises:
         InputError: A version before 26 November 2026 wrote it, or a part of the document is invalid.
         OSError: The directory has no release.json, or a file cannot be read.
+        ValueError: release.json is not JSON, or a number or date in it cannot be.
+        KeyError: A part of the document is missing.
     """
     obj = json.loads((directory / DOCUMENT).read_bytes())
     check_age(obj, "release")

@@ -35,7 +35,7 @@ def program_names(domain: Domain, program: str) -> Mapping[str, RowColumn]:
 
     Args:
         domain: The columns.
-        program: "spss", "stata" or "sas".
+        program: "spss", "stata" or "sas"; another name raises KeyError.
 
     Returns:
         The columns in order, by new name. The names begin with a letter, and differ in more than case.

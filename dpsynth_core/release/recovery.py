@@ -70,7 +70,7 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
         on_event: Called with each line of the history.
 
     Raises:
-        InputError: As in `recover`.
+        InputError: Nothing was measured, or this version asks other questions than the run did.
     """
     kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
     try:

@@ -146,6 +146,8 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
 def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1) -> Sample:
     """Return further rows of the model, of all people or of a group of people.
 
+    Rows of a group are those of everybody that are in it, so that many more rows are drawn for a rare group.
+
     Args:
         fitted: The model.
         rows: Number of rows.
@@ -153,9 +155,9 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
         seed: Seed; the same seed gives the same rows, another seed gives other rows.
 
     Raises:
-        InputError: The number of rows is out of range, the plan excludes the group, or the model
+        InputError: The number of rows is out of range (1 to 20,000,000), the plan excludes the group, or the model
             has no people in it.
-        CapacityError: The group is too rare for so many rows.
+        CapacityError: The group is so rare that more than 10,000,000 rows would have to be drawn.
     """
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
         raise InputError("rows", f"{shown(rows)} rows cannot be drawn", f"give a whole number from 1 to {MAX_ROWS:,}")
@@ -179,8 +181,8 @@ def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, 
         seed: Seed; the same seed gives the same rows, another seed gives other rows.
 
     Raises:
-        CapacityError: There are no lines or too many, or the model has too few people in the cells of
-            a line.
+        CapacityError: There are no lines or more than 20,000,000, or the cells of a line are so rare in the model
+            that more than 10,000,000 rows would have to be drawn.
     """
     domain, cells = fitted.plan.domain, np.stack([known[name] for name in known], axis=1)
     if not 1 <= len(cells) <= MAX_ROWS:

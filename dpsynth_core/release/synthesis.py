@@ -87,7 +87,8 @@ _WIDTHS = ("X86_V2", "X86_V3", "X86_V4", "SVE")
 def plan(spec: Spec) -> Plan:
     """Check everything that can be checked before a budget is reserved, and return the feasible plan.
 
-    Only the structure of the data file is read.
+    Of a private table only the structure is read. If there is a public table, it is read whole, and its file is
+    compared with that of the private table.
 
     Raises:
         InputError: A field of the spec is invalid.
@@ -246,7 +247,7 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
 def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
     """Return a remark on each column with many values that are not understood, for the curator before the charge.
 
-    The first records are read. Tables on a cluster and simulated tables are not examined.
+    The first 1,000 records are read. Tables on a cluster and simulated tables are not examined.
 
     Raises:
         InputError: A table cannot be read.
@@ -268,7 +269,10 @@ def recoded(plan: Plan) -> Zoned[tuple[str, ...]]:
     """Return sentences on values of the table that would count as other values, for the curator before the charge.
 
     They state exact numbers of values. They need one pass over the columns that lack a cell for missing
-    or undeclared values. Simulated and linked tables are not examined.
+    or undeclared values; () if no column does. Simulated and linked tables are not examined.
+
+    Raises:
+        InputError: The table cannot be read.
     """
     open_ones = [attribute for attribute in plan.domain if attribute.size < attribute.unfolded().size]
     if plan.spec.data.simulated or plan.link is not None or not open_ones:
