@@ -48,7 +48,7 @@ DOMAIN, CODEBOOK = "domain.json", "codebook.csv"
 
 
 def evidence(release: Release) -> Zoned[Evidence]:
-    """Return the noisy tables and their total that comparisons use, in people (households if linked).
+    """Return what comparisons use: the rows, the noisy tables and their total, in people (households if linked).
 
     All are released by construction.
     """
@@ -82,7 +82,8 @@ _QUALITY: WeakKeyDictionary[Release, Zoned[Quality]] = WeakKeyDictionary()
 def quality_of(release: Release) -> Zoned[Quality]:
     """Return the quality of a release, judged from released values alone.
 
-    It is computed once per release, which never changes, and cached because several files state it.
+    It is computed once per release, which never changes, and cached because several files state it: do not change
+    the frame in it.
     """
     if release not in _QUALITY:
         stated = statements(release)

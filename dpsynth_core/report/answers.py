@@ -115,7 +115,7 @@ def _group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHR
 def cells_phrase(domain: Domain, cells: Cells, cut: Cuts = NOTHING_CUT) -> str:
     """Return cells in words, such as 'sex “f” and age “20–39” or “40–59”'; "" without cells.
 
-    Columns come in the order of the domain, each with at most `CELLS_NAMED` labels.
+    Columns come in the order of the domain, each with at most 6 labels (`CELLS_NAMED`) and the number of others.
 
     Args:
         domain: The domain of the columns.

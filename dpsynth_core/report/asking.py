@@ -198,10 +198,10 @@ def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
     """Answer a question whose cells are texts "COLUMN=VALUE", as typed on the command line.
 
     Returns:
-        As `ask`.
+        `Answers` for a table or with a column `by`, otherwise an `Answer`.
 
     Raises:
-        InputError: The release cannot answer the question.
+        InputError: A text is not of this form, or the release cannot answer the question.
     """
     of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
@@ -434,7 +434,7 @@ def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) 
 
     Args:
         domain: The domain of the columns.
-        said: Values by column, as in `Release.ask`; None or an empty value gives {}.
+        said: By column a value, a list of values or a range (`Cells`); None or an empty value gives {}.
         field: The name of the argument in errors.
 
     Raises:
@@ -447,9 +447,11 @@ def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) 
 def named(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> dict[str, list[Any]]:
     """Return the values asked for as a list for each column.
 
+    Columns that the domain lacks are kept, with their value as it is.
+
     Args:
         domain: The domain of the columns.
-        said: Values by column, as in `Release.ask`; None or an empty value gives {}.
+        said: By column a value, a list of values or a range (`Cells`); None or an empty value gives {}.
         field: The name of the argument in errors.
 
     Raises:

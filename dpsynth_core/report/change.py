@@ -114,7 +114,7 @@ def texts(domain: Domain, shift: Shift) -> list[str]:
 def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
     """Return the tables of the comparison, each as a title and lines of texts.
 
-    The first lists the shares that surely changed, the second at most `_SHOWN` others. Empty ones
+    The first lists the shares that surely changed, the second at most 500 others. Empty ones
     are left out.
     """
     rest = [shift for shift in found.shifts if not shift.sure]

@@ -46,7 +46,7 @@ class Part:
 
 
 def first_page(release: Release, headline: Headline, verdict: Verdict | None) -> list[Part]:
-    """Return the first page of the report, for decision makers, in at most `MOST_WORDS` words.
+    """Return the first page of the report, for decision makers, in at most 300 words (`MOST_WORDS`).
 
     Long names are shortened.
 

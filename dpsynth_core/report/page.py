@@ -75,6 +75,8 @@ _HEADS = (
 def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.DataFrame, verdict: Verdict | None) -> str:
     """Return the report as one page without scripts, external files or unescaped text.
 
+    It lists the first 200 tables and draws the first 60 columns; the map of pairs is drawn for 2 to 60 columns.
+
     Args:
         release: The release.
         headline: The headline of its quality.

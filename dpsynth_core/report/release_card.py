@@ -38,8 +38,8 @@ _BESIDE = {PUBLISH: "yes", PARTLY: "partly"}
 def release_card(release: Release, headline: Headline, verdict: Verdict | None, *, alone: bool = False) -> str:
     """Return the card of a release as an SVG element.
 
-    It has the name, the number of people, epsilon and delta in words, the mechanism, the verdict, the mean error with its bound, the
-    measured means, the date, and the first digits of the plan's SHA-256.
+    It has the name, the number of people, epsilon and delta in words, the mechanism, the verdict, the mean error with its bound, at most
+    two measured means, the date, and the first digits of the plan's SHA-256. Long names and verdicts are shortened.
 
     Args:
         release: The release.

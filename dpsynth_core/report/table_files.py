@@ -76,7 +76,7 @@ _CODEBOOK = pa.schema(
 def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
     """Return CSV files by name: an index of the noisy tables, the values of groups, and each table.
 
-    With more than `ONE_EACH` tables the index refers to the file of `marginals_parquet`, which has
+    With more than 1,000 tables (`ONE_EACH`) the index refers to the file of `marginals_parquet`, which has
     all tables, and no files of single tables are made. Tables are numbered from 1.
 
     Args:
@@ -175,7 +175,7 @@ def _labels(domain: Domain, groups: Groups) -> list[str]:
 def group_labels(groups: Groups, cells: Sequence[str], ordered: bool) -> list[str]:
     """Return a label for each group of cells; labels of cells in it are not escaped.
 
-    Ordered neighbours get "first … last", other groups of at most `FEW` cells list their labels,
+    Ordered neighbours get "first … last", other groups of at most 3 cells (`FEW`) list their labels,
     and larger ones state their number.
 
     Args:

@@ -27,9 +27,7 @@ TRIALS = "In trials with 3,000 people at epsilon 1, 21 of 541 tables that were c
 """How often the rule was wrong, as a whole sentence: it is about trials, and beside a verdict it would pass for a doubt about this release.
 `benchmarks/naming.py`. A test compares with its results."""
 _ROOM = f"{LIMIT:.0%} of the distance from the people's mean to the nearer bound of the column"
-_GROUPS = (
-    "The noise is too large to judge single tables: their errors are indications. The error that most tables stay below was measured."
-)
+_GROUPS = "The noise is too large to judge single tables: their errors are indications. The error that most tables stay below was measured."
 _WAYS = {
     INDEPENDENT: "Columns alone (Independent)",
     GAUSSIAN: "Noisy answers (Gaussian, no rows)",
@@ -114,7 +112,7 @@ def _distances(verdict: Verdict) -> list[str]:
 
 
 def not_read(unread: Sequence[Unread]) -> list[str]:
-    """Return a sentence about each of the first `_COLUMNS_NAMED` unread columns, and the number of others.
+    """Return a sentence about each of the first 4 unread columns, and one with the number of others.
 
     Names are hostile text. The list is empty if all columns were read.
     """

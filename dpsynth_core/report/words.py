@@ -91,7 +91,7 @@ def protection(release: Release) -> str:
 
 
 def guess(release: Release) -> str:
-    """Return a sentence on the best attack."""
+    """Return a sentence on the best attack: how often someone who is 50:50 about a person ends up right, at most."""
     question = "which of two records is a person's" if release.spec.unit.relation == REPLACE else "whether a person is in the table"
     return f"Someone who is 50:50 about {question} guesses right at most {odds(release).guess:.1%} of the time with this release."
 

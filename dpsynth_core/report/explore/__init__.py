@@ -78,7 +78,10 @@ def knowledge(release: Release) -> Known:
 
 
 def households(release: Release) -> Known:
-    """Return all that a release states about counts of households; it must be of two linked tables."""
+    """Return all that a release states about counts of households.
+
+    The release must be of two linked tables; otherwise AssertionError is raised.
+    """
     from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
 
     assert release.plan.link is not None
@@ -99,8 +102,11 @@ def can_answer(release: Release) -> bool:
 def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") -> Zoned[bytes]:
     """Return explore.html of a release; the same release always gives the same bytes.
 
+    The page holds the rows if their codes take at most 6 MiB, and otherwise tables of counts of them. These, and the
+    noisy tables, are held up to 500,000 cells each, the smallest first. The page says what is left out.
+
     Args:
-        release: The release.
+        release: The release, which can answer (`can_answer`).
         claim: The verdict in words.
         why_no_rows: The reason why the page must not hold the rows; "" if it may.
     """
