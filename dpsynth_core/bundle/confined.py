@@ -84,9 +84,11 @@ def verified(
 ) -> Report:
     """Run `verify.verify` and, if no check fails, `reproduce.replayed`, each in a process with limits.
 
+    The mechanism is not run again for a bundle that is not a release; the checks of its own kind are all there is.
+
     Args:
         bundle: A ZIP or folder, or a ZIP's bytes.
-        limits: Limits of each of the two processes.
+        limits: Limits of each of the two processes, by default 1,024 MB of memory and 30 seconds of work.
         public: Path of the public table, if the plan used one.
         on_check: Called before each check.
 
@@ -198,7 +200,7 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
         The summary line by line, and the content of the report.
 
     Raises:
-        InputError: A bundle cannot be read.
+        InputError: A bundle cannot be read or is not a release, or the process fails.
         CapacityError: The process exceeds the limits.
     """
     places = (str(place.absolute()) for place in (before, after))
@@ -216,7 +218,7 @@ def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
         limits: Limits of the process.
 
     Raises:
-        InputError: The bundle cannot answer the question.
+        InputError: The bundle cannot be read or cannot answer the question, or the process fails.
         CapacityError: The process exceeds the limits.
     """
     with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:
@@ -224,7 +226,7 @@ def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
 
 
 def planned(bundle: Path | bytes) -> Spec:
-    """Return the spec of a bundle, read in a process with the usual limits.
+    """Return the spec of a bundle, read in a process with the usual limits: 1,024 MB of memory and 30 seconds of work.
 
     Raises:
         InputError: The spec cannot be read (`unpack.plan_of`), or the process exceeds the limits.

@@ -74,6 +74,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
     Raises:
         ZoneError: The release holds a curator-only value; nothing was written.
+        OSError: The disk is full, or a file or the stream cannot be read or written; the ZIP may be incomplete.
     """
     _refuse_curator_only(release, "the release")
     with ExitStack() as asides:

@@ -47,7 +47,7 @@ def make(work: str, stated: Mapping[str, Any], what: str, limits: Limits = LIMIT
         work: Import path of a generator that takes the document and yields what `parts` yields.
         stated: The document as JSON.
         what: The rows in words, for errors.
-        limits: Limits of the process.
+        limits: Limits of the process, by default 4,096 MB of memory and 600 seconds of work.
 
     Raises:
         InputError: The work refuses the document, or the process fails.
@@ -181,7 +181,11 @@ class Remaking(Generic[Made]):
     unseen_in_short: str
 
     def checking(self, bundle: Bundle) -> Iterator[Running | Report]:
-        """Make the checks of a bundle one by one: yield each before it runs, and the report last."""
+        """Make the checks of a bundle one by one: yield each before it runs, and the report last.
+
+        If the document cannot be read, the checks that need it are left out, and the report has no summary. A failed check
+        raises no error.
+        """
         found: list[Made] = []
 
         def read() -> str:

@@ -83,6 +83,7 @@ def reproduce(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: N
         NeedsPublic: The plan used a public table, and it is not given; this is an InputError too.
         InputError: The mechanism cannot be run again on these answers.
         CapacityError: The plan does not fit this machine.
+        OracleError: A search for records failed; this is an InputError too.
     """
     return repeated(bundle, feasible(bundle, public), on_event)
 
@@ -134,8 +135,10 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
         public: The public table, if the plan used one.
 
     Raises:
+        NeedsPublic: The plan used a public table, and it is not given; this is an InputError too.
         InputError: The mechanism cannot be run again, or the release has no rows.
         CapacityError: The plan does not fit this machine.
+        OracleError: A search for records failed; this is an InputError too.
     """
     fitted, theirs = refit(published(bundle), feasible(bundle, public), on_event), bundle.files.get(releases.ROWS_CSV)
     ours = digest_written(partial(releases.write_csv, fitted.released))

@@ -27,8 +27,8 @@ epsilon is, except shares in per cent, which are never stated.
 def same(ours: str, theirs: str) -> bool:
     """Return whether two texts are equal except for last digits of computed numbers.
 
-    A number of at least `_LONG` digits counts as computed; it may differ by the rounding of another
-    machine.
+    A number that is not whole and has at least 7 digits (`_LONG`) counts as computed; it may differ by a millionth of
+    itself, as by the rounding of another machine.
     """
     return _alike(ours, theirs, _same_number)
 
@@ -37,7 +37,7 @@ def rounded(ours: str, theirs: str) -> bool:
     """Return whether two texts are equal except for the rounding of numbers.
 
     Besides what `same` allows, a number with decimals may differ by one in its last decimal, if
-    both have as many decimals, and at least `_READABLE` digits or a per cent sign. Whole numbers
+    both have as many decimals, and at least 3 digits (`_READABLE`) or a per cent sign. Whole numbers
     and numbers with an exponent may not.
     """
     return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))

@@ -74,25 +74,27 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
 
     Args:
         place: The ZIP or folder.
-        limit: Largest size of all files together, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
         InputError: It is not a bundle of a release, or cannot be read.
-        CapacityError: It has too many or too large files.
+        CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
+            rows above 2 GiB.
     """
     return read_any(place, limit).released()
 
 
 def read_any(place: Path, limit: int = MAX_BYTES) -> Bundle:
-    """Read a bundle of any kind from a ZIP, or from the folder that it was unpacked into.
+    """Read a bundle of any kind from a ZIP, or from the folder that it was unpacked into, without checking it.
 
     Args:
         place: The ZIP or folder.
-        limit: Largest size of all files together, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
         InputError: It is not a bundle, or cannot be read.
-        CapacityError: It has too many or too large files.
+        CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
+            rows above 2 GiB.
     """
     try:
         if place.is_dir():
@@ -117,11 +119,12 @@ def read_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
     Args:
         content: The ZIP.
-        limit: Largest size of all files together, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
         InputError: It is not a bundle of a release.
-        CapacityError: It has too many or too large files.
+        CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
+            rows above 2 GiB.
     """
     return read_any_bytes(content, limit).released()
 
@@ -131,11 +134,12 @@ def read_any_bytes(content: bytes, limit: int = MAX_BYTES) -> Bundle:
 
     Args:
         content: The ZIP.
-        limit: Largest size of all files together, unpacked, in bytes.
+        limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
         InputError: It is not a bundle.
-        CapacityError: It has too many or too large files.
+        CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
+            rows above 2 GiB.
     """
     return _from_zip(io.BytesIO(content), limit)
 

@@ -32,8 +32,11 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 def verify(bundle: Bundle) -> Report:
     """Make every check of a bundle, except the one that runs the mechanism again. A failed check raises no error.
 
+    The bundle is one of a release (`Bundle.released`).
+
     Raises:
         InputError: release.json is not a document that can be checked.
+        MemoryError: The bundle is too large.
     """
     (report,) = (said for said in checking(bundle) if isinstance(said, Report))
     return report
@@ -42,8 +45,12 @@ def verify(bundle: Bundle) -> Report:
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
     """Make the checks of `verify` one by one: yield each before it runs, and the report last.
 
+    The checks are every one but that which runs the mechanism again. If release.json is damaged, those that need it
+    are left out.
+
     Raises:
         InputError: release.json is not a document that can be checked (at the first step).
+        MemoryError: The bundle is too large.
     """
     plan = plan_of(bundle)
     opened: list[Opened] = []

@@ -36,14 +36,24 @@ _END = object()
 
 
 def verified(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """Yield {"running": fields of `Running`} before each check, and the fields of a `Report` last."""
+    """Yield {"running": fields of `Running`} before each check, and the fields of a `Report` last.
+
+    A bundle that is not a release has the checks of its own kind.
+
+    Raises:
+        InputError: The bundle cannot be read.
+    """
     bundle = unpack.read_any_bytes(place) if isinstance(place, bytes) else unpack.read_any(Path(place))
     for said in (checking if bundle.kind is None else extension.load(bundle.kind.check))(bundle):
         yield {"running": asdict(said)} if isinstance(said, Running) else asdict(said)
 
 
 def repeated(place: str | bytes, public: str) -> Iterator[dict[str, Any]]:
-    """Run the mechanism again, and yield the fields of the `Check` that `reproduce.replayed` returns."""
+    """Run the mechanism again, and yield the fields of the `Check` that `reproduce.replayed` returns.
+
+    Raises:
+        InputError: The bundle cannot be read or is not a release, or the public table cannot be used.
+    """
     yield asdict(replayed(_read(place), _path(public)))
 
 
@@ -52,6 +62,9 @@ def reproduced(place: str | bytes, public: str) -> Iterator[Any]:
 
     They are {"step": ...} for each step of the run, then {"file": name} before the bytes of each
     file of rows, and last {"different": ..., "versions": ...}.
+
+    Raises:
+        InputError: The bundle cannot be read, or its mechanism cannot be run again (`reproduce.reproduce`).
     """
     yield from _said(partial(_reproduce, _read(place), _path(public)))
 
@@ -82,7 +95,13 @@ def sampled(place: str | bytes, public: str, rows: int, where: list[str], seed: 
 def compared(before: str, after: str, form: str) -> Iterator[Any]:
     """Yield the summary of the changes between two releases, a list of lines, then the report's bytes.
 
-    `form` is the format of the report: "html" or "md".
+    Args:
+        before: Path of the earlier bundle.
+        after: Path of the later bundle.
+        form: Format of the report: "html" or "md".
+
+    Raises:
+        InputError: A bundle cannot be read, or is not a release.
     """
     first, second = published(_read(before)), published(_read(after))
     found = change.changed(first, second)
@@ -114,7 +133,11 @@ def asked(place: str | bytes, typed: dict[str, Any]) -> Iterator[str]:
 
 
 def planned(place: str | bytes) -> Iterator[dict[str, Any]]:
-    """Yield the fields of the bundle's spec. No code of another package is loaded."""
+    """Yield the fields of the bundle's spec. No code of another package is loaded.
+
+    Raises:
+        InputError: The spec cannot be read (`unpack.plan_of`).
+    """
     yield unpack.plan_of(_read(place), package="").spec.model_dump(mode="json")
 
 

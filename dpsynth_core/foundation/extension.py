@@ -585,7 +585,7 @@ def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]
 def recognised(*tables: Any) -> tuple[str, ...]:
     """Return sentences by which tables that were chosen for a release say that their rows are not of people, each once.
 
-    Built-in extensions find them (`Extension.recognises`), and read no record. The result is () if there are none.
+    Built-in extensions find them (`Extension.recognises`), and read no record. The result is () if no table does.
 
     Args:
         *tables: Each the path or address of a table, or a table in memory.

@@ -116,7 +116,7 @@ class Likely:
 
 
 def likely(counts: Sequence[Floats], tables: Sequence[Floats], sigma: float, total: float) -> Likely:
-    """Estimate the probabilities of all pairs of values from noisy tables, by shrinking them.
+    """Return the model of all pairs of values that noisy tables suggest: their probabilities, after shrinking.
 
     Args:
         counts: Best known counts of each column, in people, each of shape (values,).
@@ -247,7 +247,8 @@ def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator,
         pairs: Wanted probabilities of pairs, shape (lines, lines); wanted counts are these times
             the rows.
         rng: Source of randomness.
-        passes: Number of passes over the rows; `MOST_WORK` may end them earlier.
+        passes: Number of passes over the rows. They end earlier, so that some rows are not changed, once the number
+            of rows passed over, times lines squared, reaches 2.5e11 (`MOST_WORK`).
     """
     refined = codes.copy()
     surplus = counted(lines, codes) - np.float32(len(codes)) * pairs

@@ -261,6 +261,8 @@ class Program:
     ) -> Forward:
         """Run the program and return the values of all slots.
 
+        The program must not have been made with the effort `ONCE`.
+
         Args:
             inputs: The input tables.
             normalise: Slots whose tables are divided by their maximum, so that long chains neither
@@ -269,7 +271,7 @@ class Program:
 
         Raises:
             FloatingPointError: The maximum of a slot in `normalise` is zero or not finite or, in
-                numbers, below `LEAST`.
+                numbers, below 1e-100 (`LEAST`).
         """
         values: list[Table] = list(inputs)
         operands: dict[int, tuple[Table, Table]] = {}

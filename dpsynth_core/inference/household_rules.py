@@ -76,17 +76,17 @@ class Rules:
     def can_hold(self, size: int) -> bool:
         """Return whether a household with `size` members can satisfy all rules together.
 
-        A case that is undecided after `SECONDS` counts as possible, and conditions beyond `MOST_LIMITS`
-        are left out.
+        A case that is undecided after 5 seconds (`SECONDS`) counts as possible, and conditions beyond the first 100,000
+        (`MOST_LIMITS`) are left out.
         """
         return int(self._solved(size)[1].status) != INFEASIBLE
 
     def example(self, size: int) -> dict[tuple[int, str], int]:
-        """Return a household with `size` members that keeps all rules, but for conditions beyond `MOST_LIMITS`.
+        """Return a household with `size` members that keeps all rules, but for conditions beyond the first 100,000.
 
         Returns:
             The code of each column, by place (0 for the household, else the member's number from 1)
-            and name; {} if none was found within `SECONDS`.
+            and name; {} if none was found within 5 seconds (`SECONDS`).
         """
         cells, solved = self._solved(size)
         if solved.x is None:
@@ -177,7 +177,7 @@ class Rules:
         """Change the households that break a rule, in place, until no household does.
 
         Members are replaced at random by members of households of the same size, where that breaks
-        no more rules; a household that still breaks one after `TRIES` attempts becomes a copy of
+        no more rules; a household that still breaks one after 200 attempts (`TRIES`) becomes a copy of
         one that breaks none. If all break one, the first becomes an example of the rules, and the
         others its copies.
 

@@ -102,7 +102,7 @@ class Queries:
     def marginal(self, labels: Labels) -> Table:
         """Return the probabilities over attributes `labels` (ascending indices from 0), one axis each; they sum to 1.
 
-        The result must not be changed: it may be a table of the model or a cached one, or a view of it.
+        The result must not be changed: it may be a table of the model, a cached table or a view of either.
         """
         return self._table(mask_of(labels))
 

@@ -293,6 +293,9 @@ def refine_members(
 ) -> Ints:
     """Return a copy of `members` whose tables are at least as close to the targets.
 
+    Single values are changed, and members of two households exchanged, wherever that lowers the loss. A sweep looks at
+    200,000 households at most (`MOST`), chosen at random.
+
     Args:
         households: Codes of the households, shape (n, columns); they stay.
         sizes: Number of members of each household, shape (n,); they stay.

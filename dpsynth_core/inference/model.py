@@ -101,7 +101,11 @@ class GraphicalModel:
 
     @functools.cached_property
     def calibration(self) -> Calibration:
-        """The clique marginals and messages that follow from the log-potentials, computed once."""
+        """The clique marginals and messages that follow from the log-potentials, computed once.
+
+        Raises:
+            FloatingPointError: The log-potentials are too extreme to be computed with.
+        """
         return self.structure.calibrate(self.log_potentials)
 
     @functools.cached_property
@@ -122,8 +126,8 @@ class GraphicalModel:
     def marginals(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.float64]]:
         """Return the model's marginals over many sets of attributes, as estimated counts of rows.
 
-        From `MANY_PAIRS` (200) pairs on, the pairs are computed in one sweep (`pairs`), which is much
-        faster.
+        From 200 pairs on (`MANY_PAIRS`), if the domain has at most 6,324 values in all columns, the pairs are computed in
+        one sweep (`pairs`), which is much faster.
 
         Args:
             cliques: The sets of attributes, each in domain order.
@@ -169,7 +173,8 @@ class GraphicalModel:
         Args:
             n: Number of rows.
             marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`).
+                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`), and
+                expensive ones are estimated from drawn rows or left out.
             rng: Source of randomness; the same state gives the same rows.
         """
         return self.rows_of(self.domain, n, marginals, rng)
@@ -184,8 +189,9 @@ class GraphicalModel:
             columns: A domain of the first attributes of the model's domain.
             n: Number of rows.
             marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`).
-            rng: Source of randomness.
+                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`), and
+                expensive ones are estimated from drawn rows or left out.
+            rng: Source of randomness; the same state gives the same rows.
         """
         generated = self._generated(n, rng)[:, : len(columns)]
         domain = self.folding.model.keep(columns.names)
@@ -270,7 +276,7 @@ def refined(
 ) -> NDArray[np.integer]:
     """Return a copy of rows whose marginals are at least as close to a model's own marginals.
 
-    Only the marginals with the fewest cells, up to `REFINED_CELLS` together, are refined towards.
+    Only the marginals with the fewest cells, up to 20 million together (`REFINED_CELLS`), are refined towards.
 
     Args:
         domain: The domain of the rows.
@@ -356,7 +362,7 @@ class WeightedRecords:
         Args:
             n: Number of rows.
             marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`).
+                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`).
             rng: Source of randomness.
         """
         codes = rng.permutation(np.repeat(self.codes, rounded(self.weights * (n / self.total), n, rng), axis=0))

@@ -22,7 +22,8 @@ def matched_to_published(domain: Domain, codes: Codes, rng: np.random.Generator)
 
     The table with the most columns comes first. Each further table changes only columns that no
     earlier one has, within the cells of the columns that they share. No row is moved into a
-    structural zero, so that a table may stay unmatched where rules forbid the change.
+    structural zero, so that a table may stay unmatched where rules forbid the change. Without published tables the
+    rows themselves are returned, else a copy.
 
     Args:
         domain: The domain with its published tables.

@@ -136,6 +136,9 @@ class Folding:
     def of(cls, domain: Domain, measurements: Sequence[Measurement], below: float, known: Sequence[MarginalCounts] = ()) -> Folding:
         """Return the folding that follows from noisy counts of single columns.
 
+        Rare cells are folded as long as all folded cells of a column surely hold few people: 2% for listed values,
+        5% for the cells of missing and other values.
+
         Args:
             domain: The domain.
             measurements: The noisy tables; only tables of single columns are used.

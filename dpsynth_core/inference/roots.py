@@ -165,8 +165,8 @@ class Roots:
         sizes: The classes of household sizes.
         clique: Columns of the household and of one member, who may be the other one; or of two
             members, by class of size.
-        values: The sums.
-        sigma: Standard deviation of their noise.
+        values: The sums over households of `Link.records_each` * sqrt(share of its records), in records.
+        sigma: Standard deviation of their noise, in records.
     """
 
     link: Link

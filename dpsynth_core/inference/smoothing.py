@@ -98,9 +98,11 @@ def as_measured(_domain: Domain, _measurements: Sequence[Measurement], _known: S
 
 
 def smooth_columns(domain: Domain, measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()) -> Columns:
-    """Smooth the measured columns that have enough values.
+    """Return smoothed counts of the measured columns that have enough values, with what they replace.
 
-    Only listed values are smoothed together; cells for missing and for other values stay as
+    These are columns with an order and at least 6 values, and others with at least 12. Neighbours are smoothed together
+    in columns of at most 200 ordered values that have no `known` counts. A column with a count above 100,000 deviations
+    of its noise is left out. Only listed values are smoothed together; cells for missing and for other values stay as
     measured. Cells of different precision share only the distribution of their counts, in units of
     the noise of each.
 
@@ -136,7 +138,7 @@ def smoothed(values: Floats, deviation: float | Floats, ordered: bool = True) ->
     Both are in records and have shape (cells,).
 
     Args:
-        values: Noisy counts, three at least, none beyond `LARGEST` deviations, shape (cells,).
+        values: Noisy counts, three at least, none beyond 100,000 deviations (`LARGEST`), shape (cells,).
         deviation: Standard deviation of the noise, independent and normal, of all cells or of each.
         ordered: Whether cells are ordered, so that neighbours tend to be alike.
     """

@@ -147,7 +147,7 @@ class Structure:
         """Return all clique marginals and messages of the model with these log-potentials, one per clique.
 
         Numbers that would underflow are replaced by their logarithms, if that takes no more than
-        `LOG_WORK` multiplications.
+        2 million multiplications (`LOG_WORK`).
 
         Raises:
             FloatingPointError: The potentials leave no cell possible, or are not finite, or are so

@@ -60,7 +60,7 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
 
     Raises:
         InputError: The table cannot be read, has no column `count` or a column or value that the domain lacks, holds
-            something else than numbers in `count`, lacks a value of a column, counts nobody, has more than 100,000
+            something else than numbers in `count`, lacks a value of a column, has no positive count, has more than 100,000
             cells, or `where` is blank.
     """
     with _about(field):

@@ -108,7 +108,7 @@ def charged(
 ) -> None:
     """Reserve the plan's budget and call `execute`.
 
-    The ledger is that of an office if one is configured, else the one here. A population that is not open is opened
+    The ledger of an office is charged if one is configured, else the ledger here. A population that is not open is opened
     with the default cap. The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation
     is given back; if this process is killed, the next process that reconciles jobs gives it back.
     If `execute` raises after it read a record, the run can continue or be recovered.

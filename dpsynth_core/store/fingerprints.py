@@ -125,7 +125,7 @@ def of_data(data: DataSpec) -> str:
 
     Simulated tables are identified by their kind. Tables at places of extensions are identified by
     their address with further entries, not by their content, which never leaves the place as a
-    whole. Where no file is at a path, the hash is that of no files.
+    whole. Where no file is at a path, the result is the hash of empty content.
 
     Raises:
         InputError: A file cannot be read, an address cannot be used, or a table in memory is not held any more.

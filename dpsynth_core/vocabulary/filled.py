@@ -79,7 +79,7 @@ class Filled:
 
     @property
     def is_listed(self) -> bool:
-        """True unless the values are float64: writers of rows then treat them like those of a column of listed values."""
+        """True unless the values are float64: writers of rows then treat them like listed values."""
         return self.dtype != "float64"
 
     @property

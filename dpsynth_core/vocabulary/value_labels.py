@@ -38,7 +38,7 @@ def labelled(
     measure "nominal" or "ordinal"), or three or more numbers with the measure "nominal". The bounds that the file
     states make a range of a column with the measure "scale". In other cases the column is a list or range that the
     labels suggest, and the question asks which further values can occur. Without labels, and for dates and times,
-    the result is that of `declared`.
+    the result is the same as from `declared`.
 
     Args:
         name: The name of the column.

@@ -34,13 +34,16 @@ _LOADING = re.compile(r"!\[|(?:^|[^\\])(?:\\\\)*<[A-Za-z/!?]", re.MULTILINE)
 
 
 def unchanged(bundle: Bundle) -> str:
-    """Check that the manifest lists exactly the files of the bundle, each with its SHA-256.
+    """Check that the manifest lists exactly the other files of the bundle, each with its SHA-256.
+
+    The manifest itself and SIGNATURE.json need not be listed.
 
     Returns:
         A sentence for people about what was found, without full stop.
 
     Raises:
         Wrong: The check fails.
+        InputError: The manifest is not JSON.
     """
     files = bundle.files
     if MANIFEST not in files:
@@ -54,7 +57,9 @@ def unchanged(bundle: Bundle) -> str:
 
 
 def signed_by(bundle: Bundle) -> str:
-    """Check the signature of the bundle, and return the public key of the signer.
+    """Check the signature of the bundle, and return the public key of the signer, 64 hexadecimal digits.
+
+    Whose key that is cannot be checked.
 
     Raises:
         Wrong: The signature is not valid, or files were changed.

@@ -112,7 +112,7 @@ class Days(Scale):
         A time of day is cut off a datetime.
 
         Raises:
-            InputError: The text is no date.
+            InputError: The text cannot be read as a date.
         """
         if isinstance(entered, date):
             return date(entered.year, entered.month, entered.day)  # a datetime is cut to its day

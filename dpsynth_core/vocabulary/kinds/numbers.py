@@ -45,7 +45,7 @@ class WholeNumbers(_Numbers):
 
     @override
     def checked(self, bound: Any) -> Any:
-        """Return a bound as int; None if it has a fraction, is no number, or is 2^53 or more in absolute value."""
+        """Return a bound as int; None if it has a fraction, is not a number, or is 2^53 or more in absolute value."""
         return int(bound) if is_whole(bound) and abs(bound) < LARGEST_EXACT else None
 
     @override
