@@ -9,7 +9,7 @@ from dpsynth_core.web.shell import additions, document, frame
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the budget, what it means for a person and for the tables, and the account."""
     project = frame.require("budget")
     workload, unit = document.workload(project.draft), document.unit(project.draft)
     error = document.problem(project.draft, "budget")

@@ -11,7 +11,7 @@ from dpsynth_core.web.shell import additions, frame
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: a comparison of finished runs; with fewer than two, a link to make one."""
     project = frame.require("compare")
     frame.header("compare", "Compare finished runs: what you set differently, and which one is more accurate.", Zone.RELEASED)
     finished = open_runs.finished(project.owner)

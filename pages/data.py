@@ -11,7 +11,7 @@ from dpsynth_core.web.shell import additions, document, frame
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the choice of the table, of what counts as one person, and of the population."""
     project = frame.require("data")
     frame.header("data", "Choose the sensitive table and its people.", Zone.PUBLIC)
     left, right = st.columns([11, 10], gap="medium")

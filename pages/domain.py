@@ -21,7 +21,11 @@ from dpsynth_core.web.shell.text import names
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: what every column may contain.
+
+    New columns get a first description, and open columns the values of a finished run that learnt
+    them; both are saved in the draft.
+    """
     project = learning_view.taken(draft_rows.prefill(frame.require("domain")))
     rows = draft_rows.of(project.draft)
     sentence = "Describe columns from public knowledge."

@@ -11,7 +11,7 @@ from dpsynth_core.web.shell import frame, guide
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page; only the open tab has its content."""
     frame.require("guide")
     frame.header("guide", "What this program does, why it is private, and how to read what comes out.")
     tabs = st.tabs([title for title, _ in _TABS], key="guide_tab", on_change="rerun")

@@ -8,7 +8,7 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the accounts and entries of the ledger."""
     project = frame.require("ledger")
     sentence = "See what every release has cost the people in it. Entries are added and never changed."
     frame.header("ledger", sentence, Zone.RELEASED)

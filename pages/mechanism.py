@@ -11,7 +11,10 @@ from dpsynth_core.web.shell import frame
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the running or newest run, and the planning of one, folded away after a finished run.
+
+    Runs that only learn values are shown while they are active.
+    """
     project = frame.require("mechanism")
     listed = [run for run in watch.listed(project) if run.active or not run.only_learns]
     active = next((run for run in listed if run.active), None)

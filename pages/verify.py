@@ -8,7 +8,7 @@ from dpsynth_core.web.verify import verify_view
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the upload of a bundle, and its checks."""
     frame.require("verify")
     frame.header("verify", "Check a published bundle, without the private table.", Zone.RELEASED)
     verify_view.upload()

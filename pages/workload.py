@@ -9,7 +9,7 @@ from dpsynth_core.web.workload import workload_view
 
 
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: the choice of the tables. A draft without a workload gets all pairs of columns."""
     project = workload_view.prefill(frame.require("workload"))
     frame.header("workload", "Choose the tables of counts to get right.", Zone.PUBLIC)
     error = document.problem(project.draft, "workload")

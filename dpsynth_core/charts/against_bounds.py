@@ -75,10 +75,12 @@ def sortable(frame: pd.DataFrame) -> list[str]:
 def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20, skip: int = 0) -> Drawing:
     """Draw the error of each table together with AIM's bounds and the errors of the baselines.
 
+    Baselines far beyond the other errors are written as numbers at the right edge.
+
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`.
         threshold: Largest acceptable error, as a share of people.
-        order: Key of `ORDERS` to sort by, largest first.
+        order: Key of `ORDERS` to sort by, largest first; one of `sortable`.
         show: Number of tables drawn.
         skip: Number of tables before the first that is drawn.
 
@@ -112,7 +114,8 @@ def bound_against_error(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Draw AIM's bound against the error, one point per table (AIM paper, Figure 4c).
 
     The error is the true one if the frame has it, otherwise the best estimate, otherwise the
-    expected error of noisy answers.
+    expected error of noisy answers. Best estimates of at most 200 tables are drawn with their
+    interval. Tables without a bound or without an error are left out.
 
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`, with at least one bound.

@@ -37,7 +37,8 @@ def bought(zoned: Zoned[pd.DataFrame], now: float, wanted: float) -> Drawing:
     """Draw the expected error against epsilon; below each epsilon stands how often a guess about one person is right at most.
 
     Args:
-        zoned: Columns as in `planning.epsilon_curve.curve`; errors and guesses are shares from 0 to 1.
+        zoned: Columns epsilon, guess (0.5 to 1), and error, low and high (shares of people), from
+            `planning.epsilon_curve.curve`.
         now: Epsilon of the plan, which is one of the frame's.
         wanted: The largest mean error that is good enough, as a share of people.
     """
@@ -121,7 +122,8 @@ def noise_level(zoned: Zoned[pd.DataFrame]) -> Drawing:
     """Draw the noise of each measurement on a logarithmic scale.
 
     Args:
-        zoned: Columns as in `budget_used`; sigma is above 0.
+        zoned: Columns step (number of the measurement, from 1), marginal (label), share_used (of
+            rho) and sigma (standard deviation of a cell, above 0), as for `budget_used`.
     """
     x = alt.X("step:Q", title="Measurement", axis=alt.Axis(tickMinStep=1, format="d", tickCount=6))
     axis = alt.Axis(format="~s", tickCount=5)

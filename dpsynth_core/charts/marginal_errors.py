@@ -40,7 +40,7 @@ _TOLD = {
 def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
     """Draw the errors of all tables with a known bound as vertical bars side by side, worst first.
 
-    Of more tables than fit, every second, third and so on is drawn.
+    Of more than 1,200 tables every second is drawn, of more than 2,400 every third, and so on.
 
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column
@@ -74,8 +74,10 @@ def overview(zoned: Zoned[pd.DataFrame], threshold: float) -> Drawing:
 def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20, skip: int = 0) -> Drawing:
     """Draw the error of each table on a line of its own, the worst first, on the scale of `against_bounds`.
 
+    A table without a known bound gets words instead of a bar.
+
     Args:
-        zoned: Columns as in `overview`.
+        zoned: One row per table, from `evaluation.quality.against_limit`; good (bool) is one of the columns.
         threshold: Largest acceptable error, as a share of people.
         show: Number of tables drawn.
         skip: Number of tables before the first that is drawn.
@@ -110,7 +112,8 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     """Draw the errors of all tables of households with a known bound, one line per kind of table.
 
     Args:
-        zoned: Columns as in `overview`, and kind (the key of a kind).
+        zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column kind
+            (a key of `names`).
         threshold: Largest acceptable error, as a share of households.
         names: Title of each kind by key, in the order of the chart.
     """

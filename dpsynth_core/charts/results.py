@@ -80,7 +80,8 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float,
     people as the limit allows in a wrong group, in every table of every release.
 
     Args:
-        zoned: Columns as in `two_way`; count is the signed difference, noise its 95 % half width.
+        zoned: Columns row and column (labels), row_position and column_position, count (the signed
+            difference), and noise (its 95 % half width).
         title: The title.
         people: Number of people.
         wanted: The largest acceptable error, as a share of people.
@@ -126,7 +127,8 @@ def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 
     True errors are drawn if the frame has them, otherwise best estimates, or bounds where no estimate is known.
 
     Args:
-        zoned: Columns as in `evaluation.side_by_side.side_by_side`; errors are shares.
+        zoned: One row per table and run, from `evaluation.side_by_side.side_by_side`: columns marginal,
+            run, error, low, limit, place, and true if it is known; errors are shares.
         measure: Title of the error.
         unit: The words for what the error is a share of.
         show: Number of tables drawn.

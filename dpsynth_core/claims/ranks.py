@@ -80,7 +80,7 @@ def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Gr
 
 
 def rank_of(tables: int) -> int:
-    """Return how many of `tables` tables count as most of them: 80 % (`MOSTLY`), rounded up."""
+    """Return 80 % (`MOSTLY`) of `tables`, a number of tables, rounded up."""
     return math.ceil(MOSTLY * tables - 1e-9)
 
 

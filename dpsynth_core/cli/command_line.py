@@ -47,10 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command of the command line, print its errors to stderr, and return the exit code.
 
     Errors of unexpected kinds are printed without their text, which could quote a record; with
-    DPSYNTH_DEBUG in the environment they are raised as well.
+    DPSYNTH_DEBUG in the environment they, and failures after a charge, are raised as well.
 
     Args:
         arguments: The command and its options; by default the arguments of this process.
+
+    Returns:
+        The command's own code, which is 0 if it succeeded; `BAD_INPUT` for wrong input, `FAILED` for
+        other failures, `INTERRUPTED` after Ctrl-C, and `UNPRINTED` if stdout could not be written.
+
+    Raises:
+        SystemExit: The arguments ask for --help, which is printed.
     """
     try:
         options = parser().parse_args(arguments)

@@ -59,7 +59,9 @@ def release(
 ) -> None:
     """Check a plan, charge the ledger if a population is named, make the release and write its files.
 
-    Notes, progress and results are printed to stderr.
+    Notes, progress and results are printed to stderr. From the charge on, a signal such as Ctrl-C
+    takes effect at the end of a step. Without a population, measurements are stored beside `out`
+    until the files are written (`spool_beside`).
 
     Args:
         spec: The spec of the release.
@@ -255,7 +257,7 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
-    """Write all files of a release, and print the results to stderr.
+    """Write all files of a release and its bundle, and print the results to stderr.
 
     Args:
         made: The release.

@@ -304,7 +304,8 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
     The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3[:COUNT]:SEED |
     threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | ranges:all | ranges:a,b |
-    weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`).
+    weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`). Other numbers
+    may stand in place of 1, 2 and 3.
 
     Args:
         text: The workload in one of these forms; a file is read.

@@ -91,7 +91,10 @@ def demo_domain() -> dict[str, Any]:
 
 
 def place_of(options: argparse.Namespace) -> extension.Place | None:
-    """Return the kind of place that holds the data; None for files and simulated people.
+    """Return the kind of place, such as a database of an extension, that holds the data.
+
+    Returns:
+        The kind; None for files and simulated people.
 
     Raises:
         InputError: An option for places of another kind is stated.
@@ -105,7 +108,7 @@ def place_of(options: argparse.Namespace) -> extension.Place | None:
 
 
 def placed_section(options: argparse.Namespace, place: extension.Place) -> dict[str, Any]:
-    """Return the spec's data section for a table at a kind of place; only stated options are in it.
+    """Return the spec's data section for a table at a place, such as in a database; only stated options are in it.
 
     Raises:
         InputError: The address is invalid, or an option for files is stated.

@@ -18,7 +18,10 @@ class Synthesizer:
     charged.
 
     Args:
-        columns, epsilon, tables, population: See `plan`.
+        columns: What each column may contain, as for `plan`.
+        epsilon: Privacy parameter of the release.
+        tables: Number of columns k if the counts of all tables of k columns must be accurate, or a list of tables.
+        population: Name of the people, whose ledger account is charged; None charges no account.
         options: The other options of `plan`, by name.
 
     Attributes:
@@ -50,10 +53,12 @@ class Synthesizer:
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002  # scikit-learn's signature
         """Plan a release of the table `X` and make it, which spends the budget. `y` is not used.
 
-        Return this synthesizer, whose `plan_` and `release_` are now set.
+        The release is stored in DPSYNTH_HOME. Return this synthesizer, whose `plan_` and `release_` are
+        now set.
 
         Raises:
-            InputError: It was fitted before, or `plan` or `Plan.run` refuses.
+            InputError: It was fitted before, or `plan` or `Plan.run` refuses; nothing is spent.
+            ChargedError: The run failed after records were read; what it cost stays spent.
         """
         if hasattr(self, "release_"):
             raise InputError("fit", "this was fitted before, and each fit is charged", "make another Synthesizer, if that is what you want")
@@ -65,14 +70,16 @@ class Synthesizer:
         """Return the released rows, or draw new rows from the released model. This spends no budget.
 
         The table is of the same kind as the fitted one. With neither `n` nor `where`, the released
-        rows are returned.
+        rows are returned. The first draw takes as long as the run did (`dpsynth_core.sample`).
 
         Args:
-            n: Number of rows to draw; by default as many as were released.
+            n: Number of rows to draw; None or 0 for as many as were released.
             where: The group to draw from, as values by column; everybody by default.
 
         Raises:
-            InputError: Nothing was fitted yet, or `dpsynth_core.sample` refuses.
+            InputError: Nothing was fitted yet, rows cannot be drawn from the release, or the number or the
+                group is invalid.
+            CapacityError: The group is too rare for so many rows.
         """
         if not hasattr(self, "release_"):
             raise InputError("sample", "nothing was fitted yet", "call fit first")

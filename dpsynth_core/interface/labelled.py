@@ -35,7 +35,7 @@ def counts(table: Any, domain: Domain, names: Sequence[str], field: str, withhel
     """Return the counts of a labelled table by cell of the domain, or None for an array without labels.
 
     Args:
-        table: Counts in any form that `lines` reads.
+        table: Counts as a dict, or as a table of pandas, xarray, Polars or Arrow.
         domain: The columns that the table may be over.
         names: The columns that the table is given for; empty if its own labels must name them.
         field: The name of the table in errors.

@@ -408,7 +408,10 @@ class Plan:
 
     @property
     def forecast(self) -> Forecast:
-        """The expected needs of the run: `seconds` of the processor, and `memory_mb`, the largest memory in megabytes."""
+        """The expected needs of the run: `seconds` of the processor, and `memory_mb`, the largest memory in megabytes.
+
+        `fits` is False if the run would be refused; `reason` then says why.
+        """
         return self.sealed.forecast
 
     @cached_property
@@ -453,9 +456,12 @@ class Plan:
     def run(self, *, progress: bool = True, again: bool = False) -> Release:
         """Make the release. From the first record read, its cost is spent, even if the run is interrupted or fails.
 
-        The release is stored in DPSYNTH_HOME. If the ledger shows that this plan was already run on
-        this very table, that earlier release is returned and nothing is spent. A run that was
-        interrupted or killed continues from its last answer.
+        The release is stored in DPSYNTH_HOME. If the plan names a population and the ledger shows that
+        this plan was already run on this very table, that earlier release is returned and nothing is spent;
+        a run that was interrupted or killed continues from its last answer. A plan without a population
+        makes another release at each call, with a note on stderr; `recover` finishes an interrupted run.
+
+        Warnings for the curator are printed to stderr, in a notebook or on a terminal only.
 
         Args:
             progress: Show a progress bar, in a notebook or on a terminal.

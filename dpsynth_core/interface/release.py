@@ -65,6 +65,7 @@ class Release:
         """The synthetic rows as the kind of table that was given; None if the release has no rows.
 
         For a file or a database they are a pandas frame. With two linked tables they are the households.
+        Each access returns the same object: copy it before you change it.
 
         Do not test hypotheses on them: a test takes noise for people, and finds relations that are
         not there far more often than its level says. Ask for the difference instead,
@@ -115,7 +116,7 @@ class Release:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """A summary of the release in four lines, as pairs of name and text."""
+        """A summary of the release: four pairs of name and text, named About, Protection, Tables and Made."""
         return report.in_short(self.made)
 
     @property
@@ -136,7 +137,7 @@ class Release:
 
     @property
     def plot(self) -> Plots:
-        """Charts (Altair): `errors`, `overview`, `simpler`, `pairs`."""
+        """Charts (Altair), one for each method: `errors`, `overview`, `simpler`, `pairs` and `columns`."""
         from dpsynth_core.interface.plots import Plots  # loaded for charts alone
 
         return Plots(self.made)
@@ -209,14 +210,16 @@ class Release:
         It costs nothing, like `sample`. A missing cell means a missing value, and not an unknown value.
 
         Args:
-            known: A table with some of the columns, in values of the domain.
-            seed: Another seed gives other rows. It protects no data and need not be secret.
+            known: A pandas, Polars or Arrow table with some of the columns, in values of the domain.
+            seed: A whole number from 0; another seed gives other rows. It protects no data and need not be secret.
 
         Returns:
             The rows, in the order of the lines.
 
         Raises:
-            InputError: If a value is not in the domain, or if the model has no people like a line.
+            InputError: If a value is not in the domain, if the model has no people like a line, or if the release
+                has no rows or two linked tables.
+            CapacityError: If `known` has more than 20,000,000 lines, or lines that are too rare in the model.
 
         Examples:
             >>> import dpsynth_core as dps, pandas as pd
@@ -235,7 +238,7 @@ class Release:
 
     @cached_property
     def refitted(self) -> Refitted:
-        """The model of the release, fitted again from the released answers. See `sample`.
+        """The model of the release, fitted again from the released answers, from which `sample` draws.
 
         The first use takes about as long as the run did; no private record is read, and nothing is spent.
 
@@ -341,13 +344,15 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
 
     Args:
         release: A release that has rows.
-        n: Number of rows.
+        n: Number of rows, from 1 to 20,000,000.
         where: The group, as values of columns such as ``{"sex": "f", "age": (20, 39)}``. All rows have a value in the
             range, even if it cuts groups of the domain.
         seed: A whole number from 0; another seed gives other rows. It protects no data and need not be secret.
 
     Raises:
-        InputError: If the release has no rows, or two linked tables, or the model has no people in the group.
+        InputError: If `n`, `where` or `seed` is invalid, or the release has no rows, or two linked tables, or the model
+            has no people in the group.
+        CapacityError: If the group is too rare for so many rows, or the model does not fit into this machine.
 
     Examples:
         >>> import dpsynth_core as dps

@@ -93,6 +93,8 @@ def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.R
 def recover(run: str | None = None, *, answers: bool = False, progress: bool = True) -> Release:
     """Finish the release of an interrupted run. Reads no record and spends nothing.
 
+    The release is stored in DPSYNTH_HOME.
+
     Args:
         run: The name that was printed when the run was interrupted; by default the only interrupted run.
         answers: Return the noisy tables only, even if rows could be made.

@@ -59,7 +59,7 @@ def plan_text(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
     Args:
         plan: The plan.
         leaks: Disclosures that the privacy charge does not cover.
-        hope: The expected quality of the tables; None if the number of people is unknown.
+        hope: The expected quality of the tables (`Plan.expected`); None if it is unknown.
     """
     facts = [f"  {name}: {text}" for name, text in _plan_facts(plan, hope)]
     found = [f"  - {title}. {text}" for title, text in _leak_lines(leaks)]
@@ -72,7 +72,7 @@ def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
     Args:
         plan: The plan.
         leaks: Disclosures that the privacy charge does not cover.
-        hope: The expected quality of the tables; None if the number of people is unknown.
+        hope: The expected quality of the tables (`Plan.expected`); None if it is unknown.
     """
     serious = sum(leak.severity is not Severity.NOTE for leak in leaks)
     things = f"{len(leaks)} thing{'s' * (len(leaks) != 1)} that it gives away besides what it is charged for"

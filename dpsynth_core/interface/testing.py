@@ -58,6 +58,8 @@ def check_mechanism(name: str) -> None:
     This finds mistakes, not malice: Python cannot keep hostile code from looking past the kernel, and the truth of the mechanism's card
     is not checked. `python -m dpsynth_core audit --mechanism NAME` tries to break its promise.
 
+    It makes eight releases, which are stored in DPSYNTH_HOME.
+
     Args:
         name: Name of the mechanism as in specs: "NAME", or "PACKAGE:NAME" for one of another package.
 

@@ -29,7 +29,7 @@ _MOST_NAME = 180
 
 
 def usual_epsilon(of_release: float) -> float:
-    """Return the default epsilon of a run that learns values: 0.3 times that of the release (`OF_PLAN`).
+    """Return the default epsilon of a run that learns values: 0.3 times the epsilon of the release (`OF_PLAN`).
 
     Args:
         of_release: Epsilon of the release that is planned after it.

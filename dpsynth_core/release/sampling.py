@@ -146,7 +146,7 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
 def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1) -> Sample:
     """Return further rows of the model, of all people or of a group of people.
 
-    Rows of a group are those of everybody that are in it, so that many more rows are drawn for a rare group.
+    Rows are drawn of all people, and only the rows of the group are kept: a rare group takes many more draws.
 
     Args:
         fitted: The model.

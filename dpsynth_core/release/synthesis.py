@@ -88,7 +88,7 @@ def plan(spec: Spec) -> Plan:
     """Check everything that can be checked before a budget is reserved, and return the feasible plan.
 
     Of a private table only the structure is read. If there is a public table, it is read whole, and its file is
-    compared with that of the private table.
+    compared with the private table's file.
 
     Raises:
         InputError: A field of the spec is invalid.

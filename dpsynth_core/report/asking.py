@@ -447,7 +447,7 @@ def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) 
 def named(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) -> dict[str, list[Any]]:
     """Return the values asked for as a list for each column.
 
-    Columns that the domain lacks are kept, with their value as it is.
+    Columns that the domain lacks are kept, with their value unchanged.
 
     Args:
         domain: The domain of the columns.

@@ -102,7 +102,7 @@ def can_answer(release: Release) -> bool:
 def explore_page(release: Release, claim: Sequence[str], why_no_rows: str = "") -> Zoned[bytes]:
     """Return explore.html of a release; the same release always gives the same bytes.
 
-    The page holds the rows if their codes take at most 6 MiB, and otherwise tables of counts of them. These, and the
+    The page holds the rows if their codes take at most 6 MiB, and otherwise tables of counts of the rows. These, and the
     noisy tables, are held up to 500,000 cells each, the smallest first. The page says what is left out.
 
     Args:
