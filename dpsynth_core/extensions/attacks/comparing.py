@@ -31,7 +31,8 @@ class Beside:
         copy: On people of the table, if the rows were a copy of the table.
         allowed: The largest share of people of the table that epsilon allows, at the share of the others.
         outcome: One of `outcomes.NOTHING`, `ALLOWED` and `ABOVE`.
-        of_copy: The same for the copy. If it is NOTHING, this attack finds too little here to say anything.
+        of_copy: The outcome if the rows were a copy of the table. If it is NOTHING, this attack finds too
+            little here to say anything.
     """
 
     attack: str
@@ -48,13 +49,15 @@ class Beside:
 def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ...]:
     """Return each attack with its controls. An attack that can be tried on nobody of a group is left out.
 
+    The result is exact: it is for the curator alone, and callers keep it in the zone of the people.
+
     Args:
         people: People of the table, people left out, and the rows.
         roles: What the attacker knows and looks for.
         ceiling: What epsilon allows (`outcomes.Ceiling`).
 
     Raises:
-        InputError: There are too few people, or both groups have the same records.
+        InputError: A group has fewer than `FEWEST` people, or both groups have the same records.
     """
     check(people.inside, people.outside)
     copied = replace(people, rows=people.inside)
@@ -64,7 +67,7 @@ def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ..
 
 
 def check(inside: Codes, outside: Codes) -> None:
-    """Check that two groups can be compared. What is said does not depend on their values.
+    """Check that two groups can be compared, and return nothing. Errors contain no value of a record.
 
     Raises:
         InputError: There are fewer than `FEWEST` people in a group, or both groups have the same records in the same order.

@@ -87,7 +87,10 @@ def disclosed(people: People, roles: Roles) -> Tried:
 
 
 def same_row(people: People, roles: Roles) -> Tried:  # noqa: ARG001
-    """Look for the rows of those people whose record nobody else has: a row that is the same in all columns."""
+    """Look for the rows of those people whose record nobody else has: a row that is the same in all columns.
+
+    The result has these people alone, and is empty if there are none. `roles` is not used.
+    """
     cells = _Cells.of(people, range(len(people.sizes)))
     alone = cells.among_people[cells.people] == 1
     tried = _split(people, cells.among_rows[cells.people] > 0)
@@ -98,7 +101,8 @@ def same_row(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 def singled_out(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to single people out: values of three columns that exactly one row has, and exactly one person.
 
-    All sets of three columns are tried, or a fixed choice of `_GUESSES` of them.
+    All sets of three columns are tried, or `_GUESSES` sets, which are the same in each call. `roles` is not
+    used.
     """
     columns = len(people.sizes)
     sets = list(combinations(range(columns), min(_TOGETHER, columns)))
@@ -112,8 +116,10 @@ def singled_out(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 def traced_by_pairs(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to trace people: the rows have more of their pairs of values than people who did not take part.
 
-    The score is the sum over pairs of columns of the logarithm of the pair's share in the rows over its share among other people. The
-    attack says "took part" of half of all people on whom it is tried (`_traced`).
+    The score is the sum over pairs of columns of the logarithm of the pair's share in the rows over its share
+    among other people. The attack says "took part" of half of all people on whom it is tried (`_traced`).
+    These are all people of the table and every second one of the others, whose other half the attacker knows.
+    `roles` is not used.
     """
     known, tried = _world(people)
     columns = len(people.sizes)
@@ -128,7 +134,9 @@ def traced_by_pairs(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 def traced_by_distance(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to trace people: some row is nearer to their record than the record of any other person whom the attacker knows.
 
-    Distances count the columns that differ. The attack says "took part" of a tenth of all people on whom it is tried (`_traced`).
+    Distances count the columns that differ. The attack says "took part" of a tenth of all people on whom it
+    is tried (`_traced`). These are all people of the table and every second one of the others. At most 5,000
+    rows, and 5,000 people whom the attacker knows, are looked at. `roles` is not used.
     """
     known, tried = _world(people)
     of = np.concatenate([tried.inside, tried.outside])

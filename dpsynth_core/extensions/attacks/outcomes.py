@@ -50,6 +50,9 @@ class Count:
 def outcome(inside: Count, outside: Count, ceiling: Ceiling, attacks: int) -> str:
     """Return NOTHING, ALLOWED or ABOVE.
 
+    NOTHING is a difference that chance may make, ALLOWED one that chance hardly makes and epsilon allows, and
+    ABOVE one that epsilon does not allow.
+
     Args:
         inside: People of the table.
         outside: People who did not take part.
@@ -106,7 +109,7 @@ def _probability(inside: Count, outside: Count, rate: float, most: float, slope:
 
 
 def interval(count: Count, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a share."""
+    """Return the two ends of the Clopper-Pearson interval of a share, from 0 to 1."""
     tail = (1 - confidence) / 2
     hits, misses = count.hits, count.people - count.hits
     low = float(scipy.special.betaincinv(hits, misses + 1, tail)) if hits else 0.0
@@ -115,7 +118,7 @@ def interval(count: Count, confidence: float = CONFIDENCE) -> tuple[float, float
 
 
 def difference(inside: Count, outside: Count) -> tuple[float, float]:
-    """Return an interval of the difference of two shares, of confidence 95 %: Newcombe's (1998), of two Clopper-Pearson intervals.
+    """Return an interval of the share inside minus that outside, of confidence 95 %: Newcombe's (1998), of two Clopper-Pearson ones.
 
     With these instead of his intervals it is wider, and holds at least as often.
     """

@@ -36,12 +36,14 @@ def plan(spec: Spec) -> Plan:
 def rehearsed(of: Plan, records: Codes) -> People:
     """Run a plan on one half of the records. The other half are the people who were left out.
 
+    Nothing is charged or stored. The result has exact records: it is for the curator alone.
+
     Args:
         of: A plan for a rehearsal (`plan`), of a mechanism that makes rows.
         records: Records in random order, as codes of the plan's domain, shape (people, columns).
 
     Raises:
-        InputError: The plan cannot be run.
+        InputError: The plan cannot be run, or gives no rows.
     """
     inside, outside = np.array_split(np.asarray(records, dtype=np.int32), 2)
     made = synthesis.synthesize(of, CodesSource(of.domain, inside), synthesis.noise_for(of.spec), lambda _: None)

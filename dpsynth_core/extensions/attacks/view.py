@@ -56,7 +56,13 @@ _MOST_SECONDS = 300.0
 
 
 def results(opened: OpenRun) -> None:
-    """Draw the switch and, where it is on, the choices and then the attacks; nothing for a release without rows."""
+    """Draw the switch and, where it is on, the choices and then the attacks; nothing for a release without rows.
+
+    Switching it on, and confirming the first time, records a look at the private table, which later releases
+    state. The attacks are on at most 20,000 people of a group: of an uploaded file, which is on the disk
+    while it is read, or of a run of the plan on half of the people, if it takes no more than `_MOST_SECONDS`.
+    Nothing is charged, and no result is stored.
+    """
     if opened.release.codes is None:
         return
     with st.expander(TITLE, icon=":material/swords:", key="attacks"):
@@ -153,7 +159,12 @@ def _read(opened: OpenRun, content: bytes) -> Zoned[Any]:
 
 
 def ceiling_of(plan: Plan, rho: float) -> Ceiling:
-    """Return what the budget of a plan allows, by the share of people who did not take part on whom an attack works."""
+    """Return the function from the share of others on whom an attack works to the largest share of people of the table there.
+
+    Args:
+        plan: The plan, which has the accountant and the slack.
+        rho: The rho that was spent.
+    """
     return partial(_power, plan, rho)
 
 
@@ -175,7 +186,10 @@ _HEAD = ("Attack works on", "in the table", "left out", "difference", "allowed",
 
 
 def table(found: Sequence[Beside]) -> str:
-    """Return the attacks as a table in Markdown, which has no download as other tables on pages have."""
+    """Return the attacks as a table in Markdown, which has no download as other tables on pages have.
+
+    Shares are in per cent, and differences in points.
+    """
     lines = [
         (
             literal(one.attack),
@@ -192,7 +206,11 @@ def table(found: Sequence[Beside]) -> str:
 
 
 def remarks(found: Sequence[Beside]) -> list[str]:
-    """Return sentences on what the table does not show: attacks without power, and people left out who are unlike those of the table."""
+    """Return sentences on what the table does not show: attacks without power, and people left out who are unlike those of the table.
+
+    Args:
+        found: The attacks, at least one.
+    """
     sizes = f"{found[0].inside.people:,} people of the table and {found[0].outside.people:,} left out were compared."
     found_no_copy = [one.attack for one in found if one.of_copy == NOTHING]
     better_outside = [one.attack for one in found if one.outcome != NOTHING and one.inside.share < one.outside.share]

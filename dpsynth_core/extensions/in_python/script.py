@@ -59,7 +59,10 @@ class _Part:
 
 
 def lacking(plan: Mapping[str, Any]) -> str:
-    """Return why `dps.plan` cannot make a plan, as a sentence; "" if it can.
+    """Return a sentence if `dps.plan` cannot make a plan, else "".
+
+    It cannot if a table is invented and not the demo, or if published tables do not come out the same from
+    files.
 
     Args:
         plan: The spec of a release in JSON, whose sections may be missing.
@@ -92,6 +95,9 @@ def script(plan: Mapping[str, Any], step: str, table: Table, second: Table | Non
         second: The second of two linked tables.
         seal: Digest of the complete plan; "" if it is not complete.
         people: Number of people for the forecast, if it is known.
+
+    Raises:
+        ValueError: `step` is not in `STEPS`.
     """
     parts = {
         "data": _data(plan, table, second, people),

@@ -27,6 +27,8 @@ _RUN = "results_run"
 def draw(place: tuple[Current, str]) -> None:
     """Draw the button that opens the code.
 
+    A click opens a dialog with the code. Nothing is stored, and no table is read.
+
     Args:
         place: The open project, and the name of the open page; nothing is drawn on pages that are
             no step of the wizard.
@@ -54,7 +56,8 @@ def _shown(project: Current, step: str) -> None:
 def stated(project: Current, step: str) -> tuple[Mapping[str, Any], str]:
     """Return the spec of a project in JSON, as far as it is known, and its digest if it is complete.
 
-    On Results it is the spec of the run that the page shows.
+    On Results it is the spec of the run that the page shows; without any run, the draft. While the draft is
+    not complete, what it has is returned, with the name of the project and the digest "".
 
     Args:
         project: The open project.

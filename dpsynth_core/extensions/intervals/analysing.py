@@ -70,7 +70,7 @@ class Analysed:
         analysis: Its text.
         of: "population" or "table".
         results: The numbers.
-        people: Number of rows of the release.
+        people: Number of rows of the release, which stand for people.
         notes: Sentences on what the intervals leave out.
     """
 
@@ -111,6 +111,8 @@ def check(domain: Domain, text: str, of: str) -> None:
 
 def analyse(informed: Informed, text: str, of: str) -> Analysed:
     """Return an analysis of a release with its intervals.
+
+    Nothing is charged: released values alone are used. R2 is computed in the first 100,000 rows.
 
     The variance of a result is the variance of the noise (`noise`) plus, for a population, W, the ordinary
     variance in the rows. For a table, the share of W that no measured table holds is added instead,

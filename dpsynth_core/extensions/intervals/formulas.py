@@ -108,13 +108,13 @@ def columns(analysis: Analysis) -> tuple[str, ...]:
 
 
 def read(text: str) -> Analysis:
-    """Return the analysis that a text states.
+    """Return the analysis that a text states, such as `mean(age | sex == "f")` or `income ~ age + sex`.
 
     Args:
-        text: The text, in the grammar of this file.
+        text: The text, in the grammar at the top of this file; at most 2,000 characters.
 
     Raises:
-        InputError: It is not in the grammar.
+        InputError: It is not in the grammar, or too long.
     """
     if not isinstance(text, str) or not text.strip():
         raise InputError(FIELD, f"{shown(text)} is not an analysis", EXAMPLES)

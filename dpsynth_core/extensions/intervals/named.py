@@ -137,7 +137,9 @@ def check(plan: Plan) -> None:
         plan: The plan, whose spec names the analyses.
 
     Raises:
-        InputError: Its mechanism, a text, or the size of the tables does not allow it.
+        InputError: Its mechanism is another than AIM with usual settings, it has two linked tables or
+            weights, a text is not an analysis of its columns, values of such a column are to be learnt, or a
+            model of the tables is larger than max_size_mb.
     """
     check_plan(plan, SETTING)
     check_mechanism(plan.mechanism)
@@ -154,7 +156,7 @@ def check_mechanism(mechanism: Mechanism) -> None:
     """Check that a mechanism measures the tables of named analyses before others, and return nothing.
 
     Raises:
-        InputError: It does not.
+        InputError: It is another than AIM with its usual settings.
     """
     if not isinstance(mechanism, Aim) or not mechanism.strategies.planned:
         problem = f"{mechanism.card.title} does not measure the tables of named analyses before others"

@@ -30,7 +30,8 @@ _HELP = (
 def on_workload(project: Current) -> None:
     """Draw a field for the analyses that readers will make, one a line, each with its tables or its error.
 
-    Nothing is drawn for two linked tables without named analyses.
+    What is entered is stored in the draft, and buttons add examples. Nothing is drawn for two linked tables
+    without named analyses.
 
     Args:
         project: The open project, whose domain is complete.
@@ -129,7 +130,8 @@ def on_budget(project: Current) -> None:
 def on_results(opened: OpenRun) -> None:
     """Draw a light for each analysis that the plan named, with its results.
 
-    Nothing is drawn without named analyses, or for a release without rows.
+    The results are computed here and kept in the session; nothing is charged. Nothing is drawn without named
+    analyses, or for a release without rows.
 
     Args:
         opened: The open run.

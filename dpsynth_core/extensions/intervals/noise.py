@@ -70,7 +70,8 @@ class Informed:
             release: The release.
 
         Raises:
-            InputError: Nothing is known of intervals for this kind of release.
+            InputError: Nothing is known of intervals for this release: it has no rows, two linked tables,
+                weights or correlated noise, or its mechanism is another than AIM, MST or Independent.
         """
         check(release)
         codes = one_table(release.codes)

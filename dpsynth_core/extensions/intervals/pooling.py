@@ -59,7 +59,8 @@ def pool(values: ArrayLike, variances: ArrayLike, of: str = POPULATION, *, relea
         The pooled results.
 
     Raises:
-        InputError: If there are fewer than two sets, or shapes differ.
+        InputError: If there are fewer than two sets, shapes differ, a number is not finite, a variance is
+            negative, or `of` is another text.
 
     Examples:
         >>> import dpsynth_core as dps
@@ -105,6 +106,10 @@ def combined(value: NDArray[np.float64], results: NDArray[np.float64], within: N
 
 
 def check_of(of: Any) -> None:
-    """Raise InputError unless `of` is "population" or "table"."""
+    """Check that `of` is "population" or "table", and return nothing.
+
+    Raises:
+        InputError: It is something else.
+    """
     if of not in (POPULATION, TABLE):
         raise InputError("of", f"{shown(of)} has no intervals", f'give "{POPULATION}" or "{TABLE}"')

@@ -23,7 +23,7 @@ _TYPES = {"int64": "integer", "float64": "double", "bool": "boolean", "date": "d
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:
-    """Return the file beside each CSV of a bundle, by name; none without rows.
+    """Return the file beside each CSV of a bundle, by name; {} without any.
 
     All that they hold follows from release.json and the rows, so that verify writes them again and
     refuses others.
@@ -39,7 +39,7 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
 
 
 def beside(file: str, content: Digest, domain: Domain, about: About) -> dict[str, bytes]:
-    """Return the file beside a file of rows, by its name; none for formats that say themselves what they are.
+    """Return the file beside a file of rows, by its name; {} for other formats than .csv and .jsonl.
 
     Args:
         file: Name of the file of rows.

@@ -23,7 +23,8 @@ def check(plan: Plan) -> None:
         plan: The plan.
 
     Raises:
-        InputError: Another step needs a delta of its own, or epsilon is too large.
+        InputError: Another step needs a delta of its own, or epsilon is so large that `operations.limit` has
+            no value.
     """
     if plan.shares.delta > DELTA:
         problem = "another step of this plan, such as learning the values of a column, needs a delta of its own"

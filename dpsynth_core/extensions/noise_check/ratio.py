@@ -39,7 +39,7 @@ class Ratio:
 
 
 def ratio(measured: Sequence[Measurement], counts: Zoned[Mapping[Clique, NDArray[Any]]]) -> Zoned[Ratio]:
-    """Return the ratio for some noisy tables, in the zone of the counts.
+    """Return the ratio for some noisy tables. It is in the zone of the counts: for the curator alone.
 
     The sum of squared differences over the charged variance is chi-square with a degree for each cell, where no answer had a part in the
     number of cells; otherwise nearly so.

@@ -27,6 +27,8 @@ PRICE = f"The kernel compares the noise with what was paid for, and releases one
 def budget(project: Current) -> None:
     """Draw the box that asks for the check, and why the plan cannot have it, if it cannot.
 
+    A click stores the setting in the draft.
+
     Args:
         project: The open project.
     """
@@ -49,7 +51,11 @@ def _ask(draft: Draft, wanted: bool) -> None:
 
 
 def results(opened: OpenRun) -> None:
-    """Draw the switch and, where it is on, the ratio of the noise to what was charged; nothing for a release without noisy tables."""
+    """Draw the switch and, where it is on, the ratio of the noise to what was charged; nothing for a release without noisy tables.
+
+    Switching it on, and confirming the first time, records a look at the private table, which later releases
+    state, and reads the table.
+    """
     if not (measured := compared(opened.release.transcript)):
         return
     with st.expander(TITLE, icon=":material/graphic_eq:", key="noise"):

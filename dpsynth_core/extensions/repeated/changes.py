@@ -147,7 +147,10 @@ def check(correction: str, sampling: float | None) -> None:
 
 
 def compare(before: Release, after: Release, correction: str = HOLM, sampling: float | None = None) -> Compared:
-    """Compare two releases cell by cell, in all single columns and in the tables of both workloads.
+    """Compare two releases cell by cell, in all single columns and in the tables of both workloads. The level is 5 %.
+
+    At most `MOST_CELLS` cells are compared; the tables of the others are listed in the result, as are columns
+    whose values differ.
 
     Args:
         before: The earlier release.
@@ -156,8 +159,9 @@ def compare(before: Release, after: Release, correction: str = HOLM, sampling: f
         sampling: The design effect of the samples (1 for simple random samples), which adds the sampling error; None to leave it out.
 
     Raises:
-        InputError: As for `check`; a release is a learnt rule; they have no column with the same values in common; or sampling is asked for
-            and a release does not state its number of people.
+        InputError: The correction is unknown; the design effect is not from 1 to `MOST_EFFECT`; a release is
+            a learnt rule; they have no column with the same values in common; or sampling is asked for and a
+            release does not state its number of people.
     """
     check(correction, sampling)
     if learnt(before) or learnt(after):

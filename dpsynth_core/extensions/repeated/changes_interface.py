@@ -31,10 +31,13 @@ class Changes:
 
     @property
     def cells(self) -> pd.DataFrame:
-        """All compared cells, a row each.
+        """All compared cells, as a pandas frame with a row for each.
 
-        Shares are of all people, from 0 to 1. `low` and `high` are a 95 % interval of the change by itself; `adjusted` is the p-value
-        after the correction, missing for a table that rests on bounds; `changed` says whether the cell is listed.
+        `table` and `cell` say which it is, and `basis` whether its change rests on noise or on bounds.
+        `before` and `after` are shares of all people, which noise can move below 0 or above 1, and `change`
+        is their difference. `low` and `high` are a 95 % interval of the change by itself. `p` is the p-value
+        of no change and `adjusted` the one after the correction, both missing for a table that rests on
+        bounds. `changed` says whether the cell is listed.
         """
         import pandas as pd
 
@@ -59,14 +62,14 @@ class Changes:
 
     @property
     def unchecked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """By bundle, the questions of its check that stayed open; () where none did."""
+        """The questions of the check that stayed open, for the earlier bundle and for the later one."""
         return self._found.open
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as a page (.html) or all cells as a table (.csv), and return the path.
 
         Args:
-            path: Where to write it.
+            path: Where to write it. A file that is there is replaced.
 
         Raises:
             InputError: If the path has another ending.
@@ -87,17 +90,22 @@ def changes(
 ) -> Changes:
     """Say what changed between two releases of a table, beyond the noise of both. Both bundles are checked first.
 
+    The checks run in processes of their own that can open nothing else. No table of people is read, and
+    nothing is charged.
+
     Args:
         before: The earlier release, or its bundle: a path, bytes or a binary stream.
         after: The later release, or its bundle.
         correction: How many cells are corrected for: "holm" (the probability of any false change is at most 5 %) or "bh" (of
             the listed changes, at most 5 % are expected to be false; Benjamini-Hochberg).
         sampling: The design effect of the samples, 1 for simple random samples, to count the sampling error too.
-        seconds, megabytes: Time and memory that each check may take.
+        seconds: Time that each check may take, from 1 to 1,000,000.
+        megabytes: Memory that each check may take, from 1 to 1,000,000.
 
     Raises:
-        InputError: If a bundle cannot be read or is not consistent, or the two have no column in common. CapacityError if
-            the checks exceed `seconds` or `megabytes`.
+        InputError: If a bundle cannot be read or is not consistent, the two have no column in common, or a
+            choice is out of range.
+        CapacityError: If the checks exceed `seconds` or `megabytes`.
 
     Examples:
         >>> import dpsynth_core as dps

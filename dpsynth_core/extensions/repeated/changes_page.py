@@ -55,12 +55,17 @@ class Side:
 
     @property
     def id(self) -> str:
-        """What tells it apart from others; "" if nothing is chosen yet."""
+        """A text that no other run or file has; "" if nothing is chosen yet."""
         return self.run.id if self.run else self.file.file_id if self.file else ""
 
 
 def draw() -> None:
-    """Draw the page."""
+    """Draw the page.
+
+    The button checks both bundles and compares them, in confined processes; the result is kept in the
+    session. A finished run is written to a temporary folder as a bundle for this, and its download is noted
+    in the ledger.
+    """
     project = frame.require(NAME)
     frame.header(NAME, "See what changed between two releases of a table, beyond the noise of both.", Zone.RELEASED)
     with frame.card("Which releases?"):

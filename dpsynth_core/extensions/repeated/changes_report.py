@@ -40,7 +40,10 @@ _RESTS = {NOISE: "noise of both", BOUNDS: "bounds of both"}
 
 
 def summary(before: Release, after: Release, found: Compared) -> list[str]:
-    """Return the sentences on top of the report: what changed, how many cells were corrected for, and the warnings of both releases."""
+    """Return the sentences on top of the report: what changed, how many cells were corrected for, and the warnings of both releases.
+
+    Names in them are not escaped.
+    """
     changed = len(found.changed)
     cells = f"{found.cells:,} cells of {len(found.tables):,} table{'s' * (len(found.tables) != 1)}"
     if not found.tables:
@@ -61,7 +64,10 @@ def summary(before: Release, after: Release, found: Compared) -> list[str]:
 
 
 def unsaid(found: Compared) -> list[str]:
-    """Return what can't be said, and why."""
+    """Return what can't be said, and why.
+
+    Names in them are not escaped.
+    """
     said = []
     if found.columns:
         said.append(f"Columns that are in one release alone, or have other values: {_some(found.columns)}.")
@@ -123,7 +129,7 @@ def to_csv(domain: Domain, found: Compared) -> str:
 
 
 def html(before: Release, after: Release, found: Compared) -> str:
-    """Return the report as an HTML page without script or network."""
+    """Return the report as an HTML page without script or network. Each of its lists of cells has at most 500."""
     domain, changed = before.domain, found.changed
     sections: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
     if changed:
@@ -142,7 +148,10 @@ def html(before: Release, after: Release, found: Compared) -> str:
 
 
 def texts(domain: Domain, table: Table, one: Cell) -> list[str]:
-    """Return a cell as texts under `TITLES`, with unescaped names. Shares are clipped to 0 and 1."""
+    """Return a cell as texts under `TITLES`, with unescaped names.
+
+    Shares are in per cent, clipped to 0 and 100, and changes in points.
+    """
     first, second = (min(1.0, max(0.0, share)) for share in (one.before, one.after))
     interval = f"{_points(one.low)} to {_points(one.high)}"
     shares = f"{first:.1%}", f"{second:.1%}", _points(second - first)

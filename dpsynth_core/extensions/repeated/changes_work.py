@@ -65,14 +65,15 @@ def found(
 
     Args:
         before: The earlier bundle: a ZIP or folder, or a ZIP's bytes.
-        after: The later bundle.
+        after: The later bundle, in one of these forms.
         correction: One of `changes.CORRECTIONS`.
         sampling: The design effect of the samples, or None.
         limits: Limits of each process.
         on_check: Called with the name of the bundle before each check.
 
     Raises:
-        InputError: A bundle cannot be read, is not consistent or is no release, or as for `changes.compare`.
+        InputError: A bundle cannot be read, is not consistent or is no release; or the two cannot be compared
+            with these choices.
         CapacityError: A process exceeds the limits.
     """
     check(correction, sampling)
@@ -99,7 +100,9 @@ def found(
 
 
 def work(before: str | bytes, after: str | bytes, correction: str, sampling: float | None) -> Iterator[Any]:
-    """Compare two bundles, and yield the parts of `Found`: a dict, then the page and the CSV file.
+    """Compare two bundles, and yield a dict with rows, summary, unsaid, changed and tables of `Found`, then the page and the CSV file.
+
+    Both files are bytes. In the rows, None stands for NaN. It runs in a confined process.
 
     Args:
         before: Path of the earlier bundle, or its bytes.

@@ -27,7 +27,8 @@ def planned(wanted: Wanted, plan: Plan | None, population: str | None) -> Schedu
             earlier charges.
 
     Raises:
-        InputError: As for `Schedule.of`, or the plan cannot have this delta.
+        InputError: A value is not one of those that it may be, so many releases leave each too little,
+            nothing is left of delta, or the plan cannot have this delta.
         BooksLost: The ledger is not whole.
     """
     wanted.check()
@@ -41,7 +42,7 @@ def planned(wanted: Wanted, plan: Plan | None, population: str | None) -> Schedu
 
 
 def forecast(schedule: Schedule, plan: Plan, people: int | None) -> Bought | None:
-    """Return the error that a release of the schedule should have, from public facts alone.
+    """Return the error that a release of the schedule should have, with its likely range, from public facts alone.
 
     Args:
         schedule: The schedule.
@@ -49,8 +50,8 @@ def forecast(schedule: Schedule, plan: Plan, people: int | None) -> Bought | Non
         people: Approximate public number of people in a release; None if it is not known.
 
     Returns:
-        The expected mean error of the workload's tables, as a share of people in a wrong cell; None if the number of people is unknown,
-        the mechanism publishes no tables, or no trial was made of such a plan.
+        The mean error of the workload's tables, as a share of people in a wrong cell; None if the number of
+        people is unknown, the mechanism publishes no tables, or no trial was made of such a plan.
     """
     standin = plan.spec.data.standin
     number = people or (standin.rows if standin else None)
@@ -87,7 +88,13 @@ def fits(schedule: Schedule, population: str) -> str:
 
 
 def has_cap(schedule: Schedule, population: str) -> bool:
-    """Return whether the cap of a population in the ledger here is that of the schedule."""
+    """Return whether a population has exactly the epsilon and delta of the schedule's cap in the ledger here.
+
+    It has not if the population is not open, or if an office's ledger is in use.
+
+    Raises:
+        BooksLost: The ledger is not whole.
+    """
     account = _account(population)
     return account.cap is not None and tuple(account.cap) == (schedule.cap, schedule.delta)
 
@@ -102,7 +109,9 @@ def set_cap(owner: str, schedule: Schedule, population: str, reason: str) -> Non
         reason: The reason, which the ledger keeps. A population that is not open needs none.
 
     Raises:
-        InputError: The office's ledger is in use, the name or the reason cannot be used, or the role does not allow it.
+        InputError: The office's ledger is in use, the name or the reason cannot be used, the role does not
+            allow it, or the schedule is for new people and the population was charged before.
+        BooksLost: The ledger is not whole.
     """
     if remote_ledger.configured() is not None:
         raise InputError("population", "its cap is in the office's ledger", "ask the office to set it to the schedule's")

@@ -47,8 +47,8 @@ class Line:
         year: The year of the schedule in which it is made, from 1.
         rho: Its cost, in the rho of the schedule's accountant.
         epsilon: Its epsilon by itself, for the budget of its plan.
-        so_far: Epsilon of this and all earlier releases for a person who is in them, at the schedule's delta. With what was spent before
-            the schedule.
+        so_far: Epsilon of this and all earlier releases for a person who is in them, at the schedule's delta.
+            It counts what was spent before the schedule.
     """
 
     number: int
@@ -221,7 +221,7 @@ TITLES = ("Release", "Year", "rho", "Epsilon alone", "Epsilon so far")
 
 
 def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines with the columns of a table of texts below each other, aligned at the right."""
+    """Return lines with the columns of a table of texts below each other, aligned at the right; there is at least one row."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 

@@ -21,12 +21,14 @@ def schedule(
     plan: Plan | None = None,
     population: str | None = None,
 ) -> Schedule:
-    """Plan the budget of each release of a table that is published again and again. Nothing is read or charged.
+    """Plan the budget of each release of a table that is published again and again. Nothing is charged.
+
+    No table of people is read. With a population, the ledger is read.
 
     Args:
         every: How often it is published: "month", "quarter", "half-year" or "year".
         epsilon: The wanted epsilon of each year, or of all years together.
-        years: Number of years.
+        years: Number of years, from 1 to 50.
         per: What epsilon is for: "year" or "whole".
         who: Who is in each release: "same" people, or "new" people who are in no other release.
         delta: Delta of all releases together; by default the plan's, or 1e-9 without a plan.
@@ -38,6 +40,7 @@ def schedule(
 
     Raises:
         InputError: If a value is not one of those that it may be, or so many releases leave each too little.
+        BooksLost: If the ledger is not whole.
 
     Examples:
         >>> import dpsynth_core as dps

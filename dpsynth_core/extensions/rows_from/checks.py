@@ -23,7 +23,11 @@ UNSEEN = (
 
 
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """Make the checks of a bundle of rows from protected tables one by one: yield each before it runs, and the report last."""
+    """Make the checks of a bundle of rows from protected tables one by one: yield each before it runs, and the report last.
+
+    Args:
+        bundle: The bundle, which nobody need trust.
+    """
     yield from _REMAKING.checking(bundle)
 
 

@@ -50,13 +50,16 @@ def protect_table(
     Args:
         table: A table with a column for each variable and `count`: a pandas, Polars or Arrow table, a Series or cross
             table with named labels, or the path of a file.
-        multiples_of: Counts become the nearest multiple of this number; of two that are equally near, the larger one.
-        suppress_below: Counts from 1 to one less than this number become empty. A count of 0 stays.
+        multiples_of: Counts become the nearest multiple of this number, 2 or more; of two that are equally
+            near, the larger one.
+        suppress_below: Counts from 1 to one less than this number, 2 or more, become empty. A count of 0
+            stays.
         top: By column of numbers, the largest value that is told: larger ones are written as this value, and their
             counts are added up.
 
     Returns:
-        A pandas frame with the labels as texts, and the whole numbers `count`, <NA> where suppressed.
+        A pandas frame with the labels as texts, and the whole numbers `count`, <NA> where suppressed, also
+        where they were before.
 
     Raises:
         InputError: If nothing is asked for, the table is not one of counts, or a top-coded column holds something

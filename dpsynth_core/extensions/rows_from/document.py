@@ -112,14 +112,19 @@ def closeness(files: Mapping[str, bytes]) -> str:
     """Return how closely the rows of a bundle follow its tables, as a sentence without Markdown.
 
     Args:
-        files: The files of the bundle.
+        files: The files of the bundle, of which the document (`DOCUMENT`) is read.
     """
     worst = max(json.loads(files[DOCUMENT])["tables"], key=lambda one: one["rows_differ"])
     return f"Rows in another cell than a table says: at most {worst['rows_differ']:.2%}, for {label(tuple(worst['columns']))}."
 
 
 def to_json(order: Order, made: Drawn) -> dict[str, Any]:
-    """Return the content of the document: all that the rows follow from, and no answer about any record."""
+    """Return the content of the document (`DOCUMENT`): all that the rows follow from, and no answer about any record.
+
+    Args:
+        order: The order.
+        made: The rows of this order.
+    """
     return {
         "format": FORMAT,
         "kind": KIND,
@@ -149,7 +154,12 @@ def to_json(order: Order, made: Drawn) -> dict[str, Any]:
 
 
 def writers(order: Order, made: Drawn) -> dict[str, Writer]:
-    """Return by name a function that writes each file of the bundle, without the manifest."""
+    """Return the files of the bundle but the manifest: by name, a function that writes the file.
+
+    Args:
+        order: The order.
+        made: The rows of this order.
+    """
     files = table_writers(TABLE, made.rows, order.domain, TablesAbout.of_order(order))
     return files | {name: text_writer(text) for name, text in _documents(order, made)}
 
@@ -216,6 +226,7 @@ def read_order(document: Mapping[str, Any]) -> Order:
 
     Raises:
         InputError: The order is not valid, or lacks the giver of its tables or the giver's promise.
+        CapacityError: The domain, a table, or the model of all tables is too large.
     """
     order = Order.of(document["order"])
     order.check_promised()

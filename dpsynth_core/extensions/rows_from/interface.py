@@ -77,10 +77,11 @@ class Fitted:
         """Write the bundle as a ZIP, which `verify` checks, and return its path.
 
         Args:
-            path: Where to write it.
+            path: Where to write it. A file that is there is replaced.
 
         Raises:
-            InputError: If `giver` or `promise` was not given: without them the rows have no promise at all.
+            InputError: If `giver` or `promise` was not given, as the rows have no promise at all without
+                them, or the path cannot be used.
         """
         self.order.check_promised()
         place = path_of(path, "path")
@@ -110,21 +111,27 @@ def rows_from(
     and the model fills its cell. Values of columns that are in no table are drawn evenly.
 
     Args:
-        tables: Counts, exact or protected, of the same people.
-        columns: What each column may contain, as for `plan`.
+        tables: Counts, exact or protected, of the same people: tables by the columns that each is over, or a
+            list of tables whose labels name the columns. A table is an array with one axis per column; a
+            pandas, Polars or Arrow table with a column for each column and `count`; a Series or cross table
+            of pandas; or a path.
+        columns: What each column may contain, such as {"age": (16, 95), "sex": ["f", "m"]}, or a domain.
         deviations: Standard deviation of the noise in a cell, in people, by table; 1 for each table that is left out.
-        rows: Number of rows; by default as many as people.
+        rows: Number of rows, at most 20,000,000; by default as many as people, up to this limit.
         people: The number of people, if it was published; by default the number that the tables count.
         seed: The same seed gives the same rows.
-        giver: Who made the tables, such as the name of an office.
-        promise: How the giver protected the tables, in its own words, which is passed on with the rows.
+        giver: Who made the tables, such as the name of an office, in at most 200 characters.
+        promise: How the giver protected the tables, in its own words, which are passed on with the rows; at
+            most 2,000 characters.
 
     Returns:
         The rows in random order, and how far their tables differ from the given ones.
 
     Raises:
-        InputError: If a table does not fit these columns, no table is given, or the values of a column are to be learnt.
-        CapacityError: If the tables connect too many columns for one model.
+        InputError: If a table does not fit these columns, no table is given, the values of a column are to be
+            learnt, or all tables have suppressed counts and `people` is left out.
+        CapacityError: If a table has more than 1,000,000 cells, or the tables connect too many columns for
+            one model.
 
     Examples:
         >>> import dpsynth_core as dps, numpy as np

@@ -30,7 +30,7 @@ def make(order: Order) -> dict[str, bytes]:
 
 
 def work(stated: dict[str, Any]) -> Iterator[Any]:
-    """Make the rows of an order, and yield the parts of each file.
+    """Make the rows of an order, and yield, for each file, a dict with its name as "file" and then its content as bytes.
 
     Args:
         stated: The order as JSON.

@@ -71,7 +71,13 @@ class Given:
         return label(self.columns)
 
     def to_json(self, domain: Domain) -> dict[str, Any]:
-        """Return the table as JSON: a list of labels and a count, null if suppressed, for each cell that does not count 0."""
+        """Return the table as JSON.
+
+        Each cell that does not count 0 is a list of labels and a count, which is null if it is suppressed.
+
+        Args:
+            domain: The domain.
+        """
         labels = [domain[name].cell_labels() for name in self.columns]
         places = np.argwhere(self.counts != 0).tolist()  # nan is not 0
         numbers = [None if math.isnan(n) else int(n) if n == int(n) else n for n in self.counts[self.counts != 0].tolist()]
@@ -93,7 +99,7 @@ def from_json(stated: Any, domain: Domain, field: str) -> Given:
 
     Raises:
         InputError: It is not one.
-        CapacityError: Its columns have too many cells together.
+        CapacityError: The table has more than `MAX_CELLS` cells.
     """
     if not isinstance(stated, Mapping) or not {"columns", "cells"} <= stated.keys() <= {"columns", "cells", "deviation"}:
         raise InputError(field, "it is not a table", "give its columns and its cells, and perhaps a deviation")
@@ -121,7 +127,7 @@ def from_json(stated: Any, domain: Domain, field: str) -> Given:
 
 
 def of_file(path: str | Path, domain: Domain, name: str = "") -> Given:
-    """Return the table in a file with a column for each column, and a column `count`.
+    """Return the table in a file, which has some columns of the domain and a column `count`.
 
     Args:
         path: The file, of any kind that tables have.
@@ -130,7 +136,7 @@ def of_file(path: str | Path, domain: Domain, name: str = "") -> Given:
 
     Raises:
         InputError: The file cannot be read, has a column or a value that the domain lacks, or leaves out a value.
-        CapacityError: Its columns have too many cells together.
+        CapacityError: The table has more than `MAX_CELLS` cells.
     """
     field = name or Path(path).name
     return _of_counts(published.counts(str(path), domain, field, withheld), domain, field)
@@ -146,7 +152,7 @@ def given(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list
 
     Raises:
         InputError: A table does not fit the domain, or no table is given.
-        CapacityError: Its columns have too many cells together.
+        CapacityError: A table has more than `MAX_CELLS` cells.
     """
     if isinstance(tables, Mapping):
         pairs = [(_names(names), table) for names, table in tables.items()]
@@ -159,10 +165,10 @@ def given(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list
 
 
 def check(tables: Sequence[Given]) -> None:
-    """Check that tables are given, and each once.
+    """Check that there are tables, each once, and return nothing.
 
     Raises:
-        InputError: No table is given, too many are, or two have the same columns.
+        InputError: There is no table, there are more than `MAX_TABLES`, or two have the same columns.
     """
     cliques = [one.columns for one in tables]
     if not tables or len(tables) > MAX_TABLES:
@@ -194,8 +200,14 @@ def people(tables: Sequence[Given], stated: float | None) -> float:
 def scaled(one: Given, tables: Sequence[Given], number: float) -> Given:
     """Return a table scaled to a number of people, so that tables whose totals differ can be fitted together.
 
-    A table with suppressed counts is scaled as the tables without are, and is not scaled where all
-    have some, or further down if its known counts are more people than that.
+    A table without suppressed counts gets this number as its total. One with some gets the factor of the
+    other tables, or 1 if all tables have some; if its known counts are more people than the number then, it
+    is scaled down to it.
+
+    Args:
+        one: The table.
+        tables: All tables.
+        number: The number of people.
     """
     if one.total is not None:
         return Given(one.columns, one.counts * (number / one.total), one.deviation)
@@ -226,7 +238,10 @@ def following(one: Given, tables: Sequence[Given], counted: bool) -> int:
 
 
 def multiple(one: Given) -> int:
-    """Return the largest whole number of which all known counts are multiples; 1 for numbers that are not whole."""
+    """Return the largest whole number of which all known counts are multiples.
+
+    It is 1 for numbers that are not whole, and if no known count is above 0.
+    """
     known = one.counts[~np.isnan(one.counts)]
     whole = np.abs(known[known == np.round(known)]).astype(np.int64)
     return int(np.gcd.reduce(whole)) if len(whole) == len(known) and whole.any() else 1
@@ -245,7 +260,7 @@ def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def difference(wanted: Given, number: float, counts: NDArray[np.int64]) -> float:
-    """Return the share of the rows that must move to another cell to have the known shares of a table.
+    """Return the share of the rows, from 0 to 1, that must move to another cell to have the known shares of a table.
 
     Args:
         wanted: The table, scaled to `number` people.

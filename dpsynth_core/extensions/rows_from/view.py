@@ -42,7 +42,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Given:
-    """The files, by name, and the texts that a person gives."""
+    """What a person gives in the form: the files, each with its name, and the texts."""
 
     columns: tuple[str, bytes] | None
     tables: tuple[tuple[str, bytes], ...]
@@ -57,7 +57,11 @@ class Given:
 
 
 def on_data(project: Current) -> None:
-    """Draw the form on the Data page while the project has no table of records."""
+    """Draw the form on the Data page while the project has no table of records.
+
+    The button fits the rows in another process. They are kept in the session; nothing is stored in the draft,
+    and nothing is charged.
+    """
     if "data" in project.draft:
         return
     with st.expander("Rows from protected tables", icon=":material/table_view:", key=f"{project.id}:rows_from"):
@@ -115,13 +119,16 @@ def _form(has_columns: bool) -> Given:
 def order_of(given: Given, planned: Domain | None) -> Order:
     """Return the order for rows from what a person gave.
 
+    Uploaded tables are on the disk while they are read, in a temporary folder.
+
     Args:
         given: The files and texts.
         planned: The columns of the plan, if it has them.
 
     Raises:
-        InputError: The columns are missing, or a file or a text cannot be used.
-        CapacityError: The tables are too large.
+        InputError: The columns, the giver of the tables or its promise are missing, or a file or a text
+            cannot be used.
+        CapacityError: The tables are too large, or there are more than `_MOST_ROWS` rows.
     """
     if given.columns is None and planned is None:
         raise InputError("columns", "they are missing", "upload a domain or a codebook, or complete the Domain page")
