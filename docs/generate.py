@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import dpsynth_core
@@ -108,7 +109,7 @@ def _docstring(value: object) -> Iterator[str]:
     first, *parts = _SECTION.split((inspect.getdoc(value) or "").replace("``", "`"))
     yield from (first.strip(), "")
     for title, body in zip(parts[::2], parts[1::2], strict=True):
-        section, _, rest = inspect.cleandoc(body).partition("\n\n")
+        section, _, rest = dedent(body).strip().partition("\n\n")
         yield from (f"**{'Parameters' if title == 'Args' else title}**", "")
         if title == "Examples":
             yield from ("```python", inspect.cleandoc(body), "```", "")

@@ -873,6 +873,10 @@ def test_more_rows_and_rows_of_a_group_are_drawn_from_a_bundle(capsys: pytest.Ca
     assert not Path("none.csv").exists()
     assert cli.main(["sample", "out/release.zip", "--rows", "70", "--output", "none.txt"]) == 2
     assert "has no ending of a known format" in capsys.readouterr().err
+    assert cli.main(["sample", "out/release.zip", "--rows", "7", "--output", "new/folder/more.csv"]) == 2
+    assert "error: --output: " in capsys.readouterr().err
+    assert cli.main(["verify", "out/release.zip", "--report", "people.csv/page.html"]) == 2
+    assert "error: --report: " in capsys.readouterr().err
 
 
 def test_next_years_table_gets_the_same_plan_and_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from dpsynth_core.cli.options import Commands, add_command, check_writable, number
 from dpsynth_core.cli.terminal import FAILED, UNCHECKED, print_message, print_result
 from dpsynth_core.foundation import interrupts, sandbox
+from dpsynth_core.foundation.asked_files import asked_file
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.documents import read_document
 from dpsynth_core.foundation.errors import InputError, OracleError, shown
-from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.processors import available
 from dpsynth_core.release.row_formats import FORMATS
 
@@ -84,7 +84,7 @@ def _verify(options: argparse.Namespace) -> int:
         verdicts.INCONSISTENT: "NOT CONSISTENT: do not rely on this bundle",
     }
     if options.report is not None and report.page and report.verdict != verdicts.INCONSISTENT:
-        with private_file(options.report) as stream:
+        with asked_file(options.report, "--report") as stream:
             stream.write(report.page.encode())
     print_result(f"{conclusions[report.verdict]} {report.unseen}".strip())
     return {verdicts.CONSISTENT: 0, verdicts.PARTLY: UNCHECKED, verdicts.INCONSISTENT: FAILED}[report.verdict]
@@ -110,10 +110,10 @@ def _sample(options: argparse.Namespace) -> None:
         raise InputError("--output", f"{shown(file)} has no ending of a known format", f"use one of {endings}")
     form = max(fitting, key=lambda one: len(one.ending)).name
     wanted = confined.Wanted(_whole(options.rows, "--rows"), tuple(options.where), _whole(options.seed, "--seed"), form, file)
-    with private_file(options.output) as stream:
+    with asked_file(options.output, "--output") as stream:
         drawn = confined.sampled(options.bundle, stream, wanted, limits, _show, options.public)
     for name, text in drawn.beside.items():
-        with private_file(options.output.with_name(name)) as stream:
+        with asked_file(options.output.with_name(name), "--output") as stream:
             stream.write(text.encode())
     print_message(f"done: {wanted.rows:,} rows written to {options.output}; nothing was charged")
     print_result(drawn.errors)
@@ -142,7 +142,7 @@ def _compare(options: argparse.Namespace) -> None:
     if form not in ("html", "md"):
         raise InputError("--report", f"{shown(options.report.name)} is neither", "name a file that ends in .html or .md")
     lines, report = confined.compared(options.before, options.after, form, _limits(options, Limits()))
-    with private_file(options.report) as stream:
+    with asked_file(options.report, "--report") as stream:
         stream.write(report)
     for line in lines:
         print_result(line)

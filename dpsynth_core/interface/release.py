@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, overload
 
 from dpsynth_core import report
+from dpsynth_core.foundation.asked_files import asked_file
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.foreign import package_of
-from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.frames import Back, frame_of
 from dpsynth_core.interface.given_values import cells, names, path_of, whole_number
@@ -272,14 +272,8 @@ class Release:
                 shutil.copyfileobj(source, path)
             return None
         target = path_of(path, "path")
-        if target.exists() and not target.is_file():
-            raise InputError("path", "it is a folder or a device", "name a file, such as release.zip")
-        try:
-            with self._stored() as source, private_file(target) as stream:
-                shutil.copyfileobj(source, stream)
-        except OSError as error:
-            problem = f"the release cannot be saved there ({error.strerror})"
-            raise InputError("path", problem, "check the folder and the room on its disk") from None
+        with asked_file(target, "path") as stream, self._stored() as source:
+            shutil.copyfileobj(source, stream)
         return target
 
     def _stored(self) -> BinaryIO:

@@ -14,8 +14,8 @@ from dpsynth_core.bundle.remade import pack
 from dpsynth_core.extensions.dummy.document import MEMBERS, TABLE, statement
 from dpsynth_core.extensions.dummy.making import make
 from dpsynth_core.extensions.dummy.order import MAX_ROWS, ROWS, SEED, Order
+from dpsynth_core.foundation.asked_files import asked_file
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import columns as domains
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import pandas_of
@@ -64,7 +64,7 @@ class Dummy:
             InputError: If the path cannot be used.
         """
         place = path_of(path, "path")
-        with private_file(place) as stream:
+        with asked_file(place, "path") as stream:
             pack(self.files, stream)
         return place
 

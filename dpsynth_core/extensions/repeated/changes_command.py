@@ -35,8 +35,8 @@ def add(commands: Commands) -> None:
 def _changes(options: argparse.Namespace) -> None:
     from dpsynth_core.extensions.repeated.changes_report import TITLES
     from dpsynth_core.extensions.repeated.changes_work import NAMES, found
+    from dpsynth_core.foundation.asked_files import asked_file
     from dpsynth_core.foundation.confinement import Limits
-    from dpsynth_core.foundation.private_files import private_file
 
     for place in options.report:
         if place.suffix.lower() not in (".html", ".csv"):
@@ -45,7 +45,7 @@ def _changes(options: argparse.Namespace) -> None:
     limits = Limits(megabytes=_whole(options.memory, "--memory"), seconds=_whole(options.seconds, "--seconds"))
     made = found(options.before, options.after, options.correction, sampling, limits)
     for place in options.report:
-        with private_file(place) as stream:
+        with asked_file(place, "--report") as stream:
             stream.write(made.html if place.suffix.lower() == ".html" else made.csv)
     for line in made.summary:
         print_result(line)

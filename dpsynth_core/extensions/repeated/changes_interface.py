@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 from dpsynth_core.extensions.repeated.changes import HOLM
 from dpsynth_core.extensions.repeated.changes_report import COLUMNS
 from dpsynth_core.extensions.repeated.changes_work import Found, found
+from dpsynth_core.foundation.asked_files import asked_file
 from dpsynth_core.foundation.confinement import Limits
 from dpsynth_core.foundation.errors import InputError, shown
-from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface.given_values import path_of, plain, whole_number
 from dpsynth_core.interface.release import Release
 
@@ -72,12 +72,12 @@ class Changes:
             path: Where to write it. A file that is there is replaced.
 
         Raises:
-            InputError: If the path has another ending.
+            InputError: If the path has another ending or cannot be written.
         """
         place = path_of(path, "path")
         if place.suffix.lower() not in (".html", ".csv"):
             raise InputError("path", f"{shown(place.name)} is neither", "name a file that ends in .html or .csv")
-        with private_file(place) as stream:
+        with asked_file(place, "path") as stream:
             stream.write(self._found.html if place.suffix.lower() == ".html" else self._found.csv)
         return place
 

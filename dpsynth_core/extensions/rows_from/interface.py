@@ -18,8 +18,8 @@ from dpsynth_core.extensions.rows_from.document import DOCUMENT, TABLE, closenes
 from dpsynth_core.extensions.rows_from.making import make
 from dpsynth_core.extensions.rows_from.order import SEED, Order, check_public
 from dpsynth_core.extensions.rows_from.tables import Tables, given
+from dpsynth_core.foundation.asked_files import asked_file
 from dpsynth_core.foundation.documents import parse_json
-from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.interface import columns as domains
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import pandas_of
@@ -81,11 +81,11 @@ class Fitted:
 
         Raises:
             InputError: If `giver` or `promise` was not given, as the rows have no promise at all without
-                them, or the path cannot be used.
+                them, or the file cannot be written.
         """
         self.order.check_promised()
         place = path_of(path, "path")
-        with private_file(place) as stream:
+        with asked_file(place, "path") as stream:
             pack(self.files, stream)
         return place
 
