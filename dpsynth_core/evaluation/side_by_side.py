@@ -29,7 +29,7 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the settings in which the published specs of some runs differ. The result is public.
 
     The runs' names are not compared. Domains and workloads are only numbered ("no. 1", "no. 2"): two runs with the
-    same number have the same domain or workload. Texts are cut at 60 characters, and compared as cut.
+    same number have the same domain or workload. Long texts are cut, and numbered where they differ only behind the cut.
 
     Args:
         specs: By name of the run, its published spec.
@@ -44,7 +44,7 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     for path in paths:
         values = {run: settings.get(path, "–") for run, settings in flat.items()}
         if path not in _ABOUT_THE_RUN and len(set(values.values())) > 1:
-            rows.append({"setting": path, **values})
+            rows.append({"setting": path, **_cut(values)})
     for part in _WHOLE:
         table, _, name = part.rpartition(".")
         kinds = {run: json.dumps(((spec.get(table) if table else spec) or {}).get(name), sort_keys=True) for run, spec in specs.items()}
@@ -55,11 +55,19 @@ def differences(specs: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _flattened(value: Any, path: str = "") -> list[tuple[str, str]]:
-    """Return (dotted path, text) for each setting of a nested spec, without `_WHOLE`; long texts are cut."""
+    """Return (dotted path, text) for each setting of a nested spec, without `_WHOLE`."""
     if isinstance(value, Mapping) and path not in _WHOLE:
         return [pair for key, part in value.items() for pair in _flattened(part, f"{path}.{key}" if path else str(key))]
     text = value if isinstance(value, str) else json.dumps(value)
-    return [] if path in (*_WHOLE, "version") else [(path, text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")]
+    return [] if path in (*_WHOLE, "version") else [(path, text)]
+
+
+def _cut(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of the runs, cut to `_SHOWN` characters, with a number where this makes different texts equal."""
+    shown = {text: text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…" for text in texts.values()}
+    if len(set(shown.values())) < len(shown):
+        shown = {text: f"{cut} (no. {number})" for number, (text, cut) in enumerate(shown.items(), 1)}
+    return {run: shown[text] for run, text in texts.items()}
 
 
 def shared(domains: Sequence[Domain], cliques: Sequence[Sequence[Clique]]) -> tuple[str, ...]:

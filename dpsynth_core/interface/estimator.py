@@ -73,7 +73,7 @@ class Synthesizer:
         rows are returned. The first draw takes as long as the run did (`dpsynth_core.sample`).
 
         Args:
-            n: Number of rows to draw; None or 0 for as many as were released.
+            n: Number of rows to draw; None for as many as were released.
             where: The group to draw from, as values by column; everybody by default.
 
         Raises:
@@ -83,7 +83,9 @@ class Synthesizer:
         """
         if not hasattr(self, "release_"):
             raise InputError("sample", "nothing was fitted yet", "call fit first")
-        return self.release_.rows if n is None and where is None else sample(self.release_, n or self.release_.made.rows, where).rows
+        if n is None and where is None:
+            return self.release_.rows
+        return sample(self.release_, self.release_.made.rows if n is None else n, where).rows
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
         """Return the parameters of the constructor by name. `deep` changes nothing: no parameter is an estimator."""

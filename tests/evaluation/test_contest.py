@@ -77,6 +77,13 @@ def test_a_setting_that_one_run_lacks_differs() -> None:
     assert differing.to_dict("records") == [{"setting": "mechanism.settings.max_size_mb", "A": "–", "B": "7.0"}]
 
 
+def test_texts_that_differ_behind_the_cut_differ() -> None:
+    specs = {run: spec(about=80 * "x" + run) for run in ("A", "B")} | {"C": spec(about=80 * "x" + "A")}
+    (row,) = side_by_side.differences(specs).to_dict("records")
+    assert row["setting"] == "about"
+    assert (row["A"][-8:], row["B"][-8:], row["C"]) == ("… (no. 1)"[-8:], "… (no. 2)"[-8:], row["A"])
+
+
 def test_equal_plans_differ_in_nothing() -> None:
     assert side_by_side.differences({"A": spec(), "B": spec()}).empty
     assert list(side_by_side.differences({"A": spec(), "B": spec()}).columns) == ["setting", "A", "B"]

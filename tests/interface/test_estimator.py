@@ -24,6 +24,7 @@ def test_one_fit_is_charged_and_a_second_one_is_refused() -> None:
     assert balance.spent("people").rho == spent > 0
     assert fitted.sample().equals(fitted.release_.rows)
     assert len(fitted.sample(20)) == 20
+    refused(fitted.sample, 0)
     assert set(fitted.sample(where={"sex": "f"})["sex"]) == {"f"}
 
 
