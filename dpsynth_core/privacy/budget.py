@@ -58,7 +58,7 @@ def check_delta(delta: float, people: float) -> None:
         people: Number of people, above 0: public, declared or noisy.
 
     Raises:
-        InputError: It is not.
+        InputError: delta is 1 / people or more.
     """
     if delta >= 1 / people:
         raise InputError("budget.delta", f"{delta:g} {_too_large(people)}", "choose a delta at least a hundred times smaller, such as 1e-9")

@@ -22,6 +22,8 @@ T = TypeVar("T")
 class Counts:
     """A `View` of a source: it caches exact counts, and never holds records. Its answers are private, without noise.
 
+    Marginals, cells of columns and occupied cells are cached; `values`, `right` and `roots` ask the source anew.
+
     Args:
         source: The source that counts records.
         noise: The source of noise for answers.
@@ -100,22 +102,28 @@ class Counts:
         return self._cells[cells]
 
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
-        """Yield mappings from a column's keys (`vocabulary.keys`) to their exact numbers of records.
+        """Yield mappings from a column's keys (`vocabulary.keys`) to their exact numbers of records, counted anew.
 
-        No key is in two of the mappings.
+        No key is in two of the mappings. Only a source that holds values can answer.
         """
         return cast(ValueSource, self.source).values(name)
 
     def right(self, predictors: Sequence[Predictor]) -> Integers:
-        """Return, for each predictor, the exact number of records that it predicts rightly, shape (predictors,)."""
+        """Return, for each predictor, the exact number of records that it predicts rightly, shape (predictors,); not cached."""
         return cast(RecordSource, self.source).right(predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
-        """Return the sum of persons' roots in each cell, in steps of 1/ROOT_STEPS (`RootSource.roots`).
+        """Return per cell the sum over persons of limit * sqrt(share), in steps of 1/ROOT_STEPS; it is not cached.
+
+        The share is the fraction of the person's records that are in the cell, the limit the number of rows
+        that a person may have (`RootSource.roots`).
 
         Args:
             clique: The columns, or names of groups in place of columns.
             groups: Groups of values, by name.
+
+        Returns:
+            An array with one axis for each entry of `clique`.
         """
         return cast(RootSource, self.source).roots(clique, groups)
 

@@ -199,14 +199,14 @@ class SealedKernel(Kernel):
             known: Released answers about single columns in its cells.
 
         Raises:
-            ValueError: The source holds codes and not values.
+            ValueError: The source holds codes and not values, as after `among`, `weighted` or `grouped`.
         """
 
     @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """Return a kernel with the same budget over the records that lie in public cells of some columns. Free.
 
-        The number of these records is not public.
+        The number of these records is not public. `known` still has counts of all records.
 
         Args:
             cells: By column, the codes (from 0) of which a record must have one.
@@ -219,8 +219,8 @@ class SealedKernel(Kernel):
     def weighted(self, column: str, times: Integers) -> Self:
         """Return a kernel over the same table and budget in which a record counts as often as its code says. Free.
 
-        The number of records is then not public, and sensitivities are multiplied by the largest
-        number of times.
+        The number of records is then not public, no answers are known, and sensitivities are multiplied by
+        the largest number of times.
 
         Args:
             column: Name of the column whose codes decide.

@@ -88,7 +88,7 @@ class PrivacyKernel(SealedKernel):
             known: Released answers about single columns in its cells.
 
         Raises:
-            ValueError: The source holds codes and not values.
+            ValueError: The source holds codes and not values, as after `among`, `weighted` or `grouped`.
         """
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
@@ -96,10 +96,12 @@ class PrivacyKernel(SealedKernel):
         """Return a kernel with the same budget over the records that have one of these codes in each named column. Free.
 
         The chosen records of a person are some of the person's records (`privacy.group`). So
-        sensitivities stay, except that the number of the records is never public.
+        sensitivities stay, except that the number of the records is never public. `known` still has
+        counts of all records.
 
         Args:
-            cells: By column, the codes (from 0) of which a record must have one.
+            cells: By column, the codes (from 0) of which a record must have one. A code that the column lacks
+                matches no record.
 
         Raises:
             InputError: A column is not in the domain.
@@ -111,11 +113,12 @@ class PrivacyKernel(SealedKernel):
     def weighted(self, column: str, times: Integers) -> Self:
         """Return a kernel with the same budget in which records count several times, or not at all. Free.
 
-        Sensitivities are multiplied by the largest number of times, as if each person owned so many
-        times the records (`Unit.counted`). The total is never public, and no answers are known.
+        Sensitivities are multiplied by the largest number of times, as if each person owned more records by
+        that factor (`Unit.counted`). The total is never public, and no answers are known.
 
         Args:
-            column: Name of the column whose code decides how often a record counts.
+            column: Name of the column whose code decides how often a record counts; a wrong name is refused
+                only when records are counted.
             times: How many times, by code; clipped to 0 .. `MOST_TIMES` and truncated to whole
                 numbers.
 
@@ -158,7 +161,7 @@ class PrivacyKernel(SealedKernel):
         return other
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read and cache these marginals in one pass over the source.
+        """Read and cache these marginals in one pass over the source. Free, because nothing is answered.
 
         Raises:
             ValueError: A clique is empty or not in domain order.

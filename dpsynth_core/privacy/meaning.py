@@ -81,8 +81,8 @@ def tradeoff(accountant: Accountant, rho: float, slack: float = 0.0) -> Curve:
         slack: The delta of steps whose guarantee fails with that probability.
 
     Returns:
-        False-positive rates (`attacker.RATES`, shared: do not write to them), and the largest
-        true-positive rate at each; both ascend from 0 to 1.
+        False-positive rates (`attacker.RATES`), and the largest true-positive rate at each; both ascend
+        from 0 to 1. Both arrays are shared: do not write to them.
 
     Raises:
         ValueError: rho is not positive, or slack no probability below 1.

@@ -35,7 +35,7 @@ _Gap = Callable[[Clique, Integers, Integers], int]
 
 
 def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1) -> Answer[Float]:
-    """Return an answer that measures a private vector with rounded normal noise.
+    """Return an answer that measures a private vector with rounded normal noise; a part of operations, which charges nothing.
 
     Args:
         vector: Returns the vector from a view, in steps; `fineness` steps are one unit.
@@ -52,6 +52,8 @@ def measure(vector: Callable[[View], Integers], sigma: float, fineness: int = 1)
 def seed(_asked: Asked) -> Answer[int]:
     """Draw a fresh seed for randomness that protects no person, such as the perturbations of a search. Free, and may be published.
 
+    Callers write `kernel.seed()` and get the number itself.
+
     Returns:
         A function of the view that returns a whole number from 0 to 2^63 - 1; it reads no counts.
     """
@@ -60,11 +62,13 @@ def seed(_asked: Asked) -> Answer[int]:
 
 @operation()
 def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
-    """Return the L2 sensitivity of a marginal's residual measured at sigma; of (): of the number of rows. Free and public.
+    """Return the L2 sensitivity of a marginal's residual measured at sigma. Free and public.
+
+    Callers write `kernel.residual_l2(clique, sigma)` and get the number itself.
 
     Args:
-        asked: The public facts of the call.
-        clique: The columns of the marginal, each with two values or more.
+        asked: The public facts of the call, which the kernel gives.
+        clique: The columns of the marginal, each with two values or more; () for the number of rows.
         sigma: Standard deviation of the noise of each cell, in records.
 
     Returns:
@@ -83,16 +87,20 @@ def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
 def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answer[list[Measurement]]:
     """Measure each of k marginals in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2 (Proposition 2).
 
+    Callers write `kernel.measure_marginals(cliques, sigma)`, which is charged, and get the measurements
+    themselves.
+
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         cliques: The columns of each marginal; one marginal or more.
         sigma: Standard deviation of the noise of each cell, in records.
 
     Returns:
-        A function of the view that returns one measurement per clique, in order.
+        A function of the view that returns one measurement per clique, in order; its noisy counts may be
+        negative.
 
     Raises:
-        ValueError: A clique is empty or not in domain order.
+        ValueError: There are no cliques, one is empty or not in domain order, or sigma is not positive.
         InputError: A name is not in the domain.
     """
     shapes = [asked.shape(clique) for clique in cliques]
@@ -114,15 +122,16 @@ def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
 def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Residual]:
     """Measure the residual of a marginal with noise on a lattice in every cell: l2 = residual_l2 (Proposition 4).
 
+    Callers write `kernel.measure_residual(clique, sigma)`, which is charged, and get the residual itself.
     Noise is drawn separately from the counts, because the sampler would cut large sums off.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         clique: The columns of the marginal, each with two values or more.
         sigma: Standard deviation of the noise of each cell, in records.
 
     Returns:
-        A function of the view that returns the noisy residual, in records.
+        A function of the view that returns the noisy residual, in records, shaped like the marginal.
 
     Raises:
         ValueError: The clique is empty or not in domain order, a column has one value only, or sigma is
@@ -146,21 +155,23 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
     """Measure, for each cell of a marginal, the sum of persons' roots.
 
     A person's root is the square root of the share of the person's records in the cell, times
-    `max_rows_per_person`.
+    `max_rows_per_person`. Callers write `kernel.measure_roots(clique, sigma)`, which is charged, and get
+    the sums themselves.
 
     The squares of one person's roots (before that factor) add up to 1: l2 = marginal_l2
     (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are rounded down.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         clique: The columns of the marginal; names of groups are allowed.
         sigma: Standard deviation of the noise of each cell, in units of the sums.
 
     Returns:
-        A function of the view that returns the noisy sums, shaped like the marginal.
+        A function of the view that returns the noisy sums, shaped like the marginal; they may be negative.
 
     Raises:
-        ValueError: The source cannot answer about persons.
+        ValueError: The source cannot answer about persons, the clique is empty or not in domain order, or
+            sigma is not positive.
         InputError: A name is not in the domain.
     """
     asked.shape(clique)
@@ -172,19 +183,21 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
 def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) -> Answer[Float]:
     """Measure the numbers of records in public cells of a column: l2 = marginal_l2 (Proposition 2).
 
-    The cells need not be cells of the domain.
+    The cells need not be cells of the domain. Callers write `kernel.measure_cells(clique, cells, sigma)`,
+    which is charged, and get the numbers themselves.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         clique: The column, as a clique of one name.
         cells: The column with the cells to count in.
         sigma: Standard deviation of the noise of each cell, in records.
 
     Returns:
-        A function of the view that returns the noisy numbers, shape (cells,).
+        A function of the view that returns the noisy numbers, shape (cells,); they may be negative.
 
     Raises:
-        ValueError: The cells are of another column, or the source cannot count in other cells.
+        ValueError: The cells are of another column, the source cannot count in other cells, or sigma is
+            not positive.
         InputError: A name is not in the domain.
     """
     asked.shape(clique)
@@ -198,11 +211,13 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
 def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) -> Answer[dict[str, int]]:
     """Release the texts of one column that reach a threshold, with noisy numbers of records, and always `keys.PUBLIC`.
 
-    l2 = marginal_l2, and delta on top (Proposition 5). The order of the texts reveals nothing about
-    the table.
+    Callers write `kernel.discover_values(clique, sigma, delta)`, which is charged, and get the numbers
+    themselves. A text is released if its noisy number is at least `thresholds.threshold`, which sigma,
+    delta and the rows per person determine. l2 = marginal_l2, and delta on top (Proposition 5). The order
+    of the texts reveals nothing about the table.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         clique: The column, as a clique of one name.
         sigma: Standard deviation of the noise of each number, in records.
         delta: Probability with which the guarantee may fail, below 1/2; a smaller delta means a higher
@@ -214,7 +229,8 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
         the texts in alphabetical order.
 
     Raises:
-        ValueError: The source cannot answer about texts, or sigma or delta is out of range.
+        ValueError: The source cannot answer about texts, the clique has not exactly one name, or sigma or
+            delta is out of range.
         InputError: A name is not in the domain.
     """
     asked.shape(clique)
@@ -239,12 +255,17 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 def measure_total(asked: Asked, sigma: float) -> Answer[float]:
     """Measure the number of rows: l2 = total_l2 (Proposition 2). Where it is public, the answer is exact and free for any sigma.
 
+    Callers write `kernel.measure_total(sigma)`, which is charged, and get the number itself.
+
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         sigma: Standard deviation of the noise, in rows.
 
     Returns:
         A function of the view that returns the number, a whole one, which noise may make negative.
+
+    Raises:
+        ValueError: The number is private, and sigma is not positive.
     """
     if asked.unit.total_is_public:
         rows = float(asked.rows())
@@ -257,11 +278,12 @@ def measure_total(asked: Asked, sigma: float) -> Answer[float]:
 def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) -> Answer[dict[Clique, float]]:
     """Measure ||M_r(D) - answers_r||_1, in counts, for each of k marginals. Answers are public counts, shaped like the marginals.
 
+    Callers write `kernel.measure_errors(answers, sigma)`, which is charged, and get the errors themselves.
     Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on
     the grid of `scores`.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         answers: By clique, the counts that the exact marginals are compared with.
         sigma: Standard deviation of the noise of each error, in records.
 
@@ -270,7 +292,8 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
         of `answers`; noise may make it negative.
 
     Raises:
-        ValueError: An answer has another shape than its marginal, or is not finite or too large.
+        ValueError: `answers` is empty, sigma is not positive, or an answer has another shape than its
+            marginal, or is not finite or too large.
         InputError: A name is not in the domain.
     """
     tables = tuple(answers.values())
@@ -283,8 +306,8 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
     """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts.
 
-    A kernel is asked with `kernel.measure_ranked_error(answers, rank, sigma)`, which returns the
-    number. Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
+    Callers write `kernel.measure_ranked_error(answers, rank, sigma)`, which is charged, and get the
+    number itself. Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
     (Proposition 3), exactly, on the grid of `scores`. The answer does not tell which marginal has
     this error.
 
@@ -315,11 +338,12 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
     """Measure the largest |q(D) - answer_q| over all cells of all marginals, in counts.
 
-    Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1
+    Callers write `kernel.measure_largest_error(answers, sigma, threshold)`, which is charged, and get the
+    number itself. Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1
     (Proposition 3), exactly, on the grid of `scores`.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         answers: By clique, the counts that the exact answers are compared with, shaped like the
             marginal.
         sigma: Standard deviation of the noise, in records.
@@ -330,8 +354,8 @@ def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: 
         A function of the view that returns the noisy difference, in records; noise may make it negative.
 
     Raises:
-        ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty, or an
-            answer has another shape, or is not finite or too large.
+        ValueError: The threshold is not in 1..(columns of the smallest clique), `answers` is empty, sigma is
+            not positive, or an answer has another shape, or is not finite or too large.
         InputError: A name is not in the domain.
     """
     if threshold is not None and not 1 <= threshold <= min(map(len, answers), default=0):
@@ -344,11 +368,12 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
     """Measure the largest |q(D) - answer_q| over all ranges of these columns, in counts.
 
     A range is a run of neighbouring ordered cells of one of the columns, within one cell of a
-    marginal's other columns. Each range is a counting query, so the largest difference moves by
-    query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
+    marginal's other columns. Callers write `kernel.measure_largest_range(answers, columns, sigma)`, which
+    is charged, and get the number itself. Each range is a counting query, so the largest difference moves
+    by query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         answers: By clique, the counts that the exact marginals are compared with, shaped like the
             marginal.
         columns: Ordered columns, of which each clique has one or more.
@@ -358,8 +383,8 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
         A function of the view that returns the noisy difference, in records; noise may make it negative.
 
     Raises:
-        ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is empty, or an
-            answer has another shape, or is not finite or too large.
+        ValueError: A clique has none of the columns, a column has no ordered cells, `answers` is empty, sigma
+            is not positive, or an answer has another shape, or is not finite or too large.
         InputError: A name is not in the domain.
     """
     along = {r: [(r.index(name), range(asked.domain[name].ordered)) for name in columns if name in r] for r in answers}
@@ -406,20 +431,21 @@ def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  
 def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
     """Measure how many records each of k predictors is right about.
 
-    Predictors are made from released values alone. Each number is a counting query and moves by
-    query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
+    Callers write `kernel.measure_right(predictors, sigma)`, which is charged, and get the numbers
+    themselves. Predictors are made from released values alone. Each number is a counting query and moves
+    by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         predictors: The predictors.
         sigma: Standard deviation of the noise of each number, in records.
 
     Returns:
-        A function of the view that returns the noisy numbers, shape (predictors,).
+        A function of the view that returns the noisy numbers, shape (predictors,); they may be negative.
 
     Raises:
-        ValueError: `predictors` is empty, one is about a column outside the domain, or the source
-            cannot apply predictors.
+        ValueError: `predictors` is empty, one is about a column outside the domain, sigma is not positive,
+            or the source cannot apply predictors.
     """
     if not predictors or any(name not in asked.domain for one in predictors for name in one.columns):
         raise ValueError("predictors are about columns of the domain, and there is at least one")
@@ -436,11 +462,12 @@ def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _s
 def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
     """Measure the sum over records of the weight of each record's cell of a marginal.
 
-    l2 = sum_l2 (Proposition 3), exactly: weights are rounded to whole multiples of 1/SUM_STEPS
+    Callers write `kernel.measure_sum(clique, weights, low, high, sigma)`, which is charged, and get the sum
+    itself. l2 = sum_l2 (Proposition 3), exactly: weights are rounded to whole multiples of 1/SUM_STEPS
     within their bounds, and all else is in integers.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         clique: The columns of the marginal.
         weights: Public weight of each cell, shaped like the marginal, from `low` to `high`.
         low: Smallest weight, from -1 to 0.
@@ -451,8 +478,8 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
         A function of the view that returns the noisy sum, in units of the weights.
 
     Raises:
-        ValueError: The bounds or a weight are out of range, both bounds are 0, or the weights have
-            another shape.
+        ValueError: The bounds or a weight are out of range, both bounds are 0, sigma is not positive, or the
+            weights have another shape.
         InputError: A name is not in the domain.
     """
     if not -1 <= low <= 0 <= high <= 1 or low == high:
@@ -466,16 +493,20 @@ def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: 
 
 @operation(Selection, lambda _, eps: Selection(eps))
 def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: NDArray[np.bool_]) -> Answer[Clique]:
-    """Select one of the offered marginals by the exponential mechanism, for eps^2 / 8.
+    """Select one of the offered marginals by the exponential mechanism. It costs rho = eps^2 / 8.
 
-    The score is w_r * (||M_r(D) - answers_r||_1 - offset_r). It moves by max w_r * marginal_l1 at
-    most (Proposition 7), exactly: answers, offsets and weights are rounded to fixed grids first.
-    The largest score + Gumbel noise of scale 2 * sensitivity / eps is the exponential mechanism; a
-    scale rounded up only hides more. An offer is checked, compared and digested once, and the
-    scores of the last offer are cached, because a round draws from it many times.
+    Callers write `kernel.select_offered_marginal(offered, eps, among)`, which is charged, and get the clique
+    itself. The marginal r has the score w_r * (||M_r(D) - answers_r||_1 - offset_r), so one whose answers are
+    far off is likely.
+
+    One unit of privacy changes a score by max w_r * marginal_l1 at most (Proposition 7). This holds exactly,
+    because answers, offsets and weights are rounded to fixed grids first. The largest score + Gumbel noise of
+    scale 2 * sensitivity / eps is the exponential mechanism; a scale rounded up only hides more. An offer is
+    checked, compared and digested once, and the scores of the last offer are cached, because a round draws from
+    it many times.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         offered: The marginals with their answers, weights and offsets.
         eps: Privacy parameter of the exponential mechanism.
         among: Which of the offered marginals may be selected, shape (marginals,).
@@ -484,8 +515,8 @@ def select_offered_marginal(asked: Asked, offered: Offered, eps: float, among: N
         A function of the view that returns the selected clique.
 
     Raises:
-        ValueError: `among` has another shape or selects none, or an answer has another shape, or is not
-            finite or too large.
+        ValueError: `among` has another shape or selects none, eps is not positive, or an answer has another
+            shape, or is not finite or too large.
         InputError: A name is not in the domain.
     """
     if offered not in asked.offered:

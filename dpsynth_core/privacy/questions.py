@@ -38,7 +38,7 @@ def numbers(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def digests(arguments: Iterable[Any]) -> tuple[tuple[str, ...], ...]:
-    """Return a digest (SHA-256) of those arguments of a call that are neither names nor numbers.
+    """Return a digest (SHA-256) of those arguments of a call that are neither names, nor numbers, nor None.
 
     Returns:
         A tuple with one further argument for the transcript, ("about", digest); empty if names and

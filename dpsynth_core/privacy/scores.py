@@ -29,10 +29,10 @@ _TOGETHER = 2**15
 
 
 def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
-    """Check public answers: each has its shape, and is finite and small enough for exact sums.
+    """Check public answers in people: each has its shape, is finite, and has sizes that add up to less than 2^37.
 
     Raises:
-        ValueError: An answer fails the check.
+        ValueError: An answer fails the check, or there are not as many answers as shapes.
     """
     if any(answer.shape != shape for answer, shape in zip(answers, shapes, strict=True)):
         raise ValueError("an answer has the wrong shape for its marginal")
@@ -95,7 +95,7 @@ def _starts(tables: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 
 def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
-    """Return weights as whole multiples of (largest weight) / WEIGHT_STEPS, rounded up so that no weight becomes 0.
+    """Return weights as numbers of steps of (largest weight) / WEIGHT_STEPS, rounded up so that no weight becomes 0.
 
     Raises:
         ValueError: There are no weights, or one is not positive and finite.
@@ -107,7 +107,7 @@ def weight_steps(weights: Collection[float]) -> NDArray[np.int64]:
 
 
 def offset_steps(offsets: Collection[float]) -> NDArray[np.int64]:
-    """Return offsets in whole steps of 1/COUNT_STEPS, clipped far beyond all distances.
+    """Return offsets in people as whole steps of 1/COUNT_STEPS, clipped far beyond all distances.
 
     Raises:
         ValueError: An offset is not finite.
@@ -124,6 +124,11 @@ class Offered:
 
     An offer is made once for any number of draws. Its arrays are views of immutable bytes.
 
+    Args:
+        answers: By clique, the public answer to each marginal, in counts; `cliques` follows this order.
+        weights: By clique, the positive weight of each marginal.
+        offsets: By clique, the number in people that is subtracted from each marginal's distance.
+
     Attributes:
         cliques: The marginals.
         tables: Public answer to each marginal, in counts.
@@ -131,7 +136,8 @@ class Offered:
         offsets: Number subtracted from each marginal's distance, in steps (`offset_steps`).
 
     Raises:
-        ValueError: A weight is not positive and finite, or an offset not finite.
+        ValueError: There are no answers, a weight is not positive and finite, or an offset not finite.
+        KeyError: A marginal lacks a weight or an offset.
     """
 
     cliques: tuple[Any, ...]

@@ -88,7 +88,11 @@ class View(Protocol):
         """Return, for each predictor, the exact number of records that it predicts rightly, shape (predictors,)."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Any]) -> Integers:
-        """Return the sum of persons' roots in each cell, in steps of 1/ROOT_STEPS (`RootSource.roots`)."""
+        """Return per cell the sum over persons of limit * sqrt(share), in steps of 1/ROOT_STEPS.
+
+        The share is the fraction of the person's records that are in the cell, the limit the number of rows
+        that a person may have (`RootSource.roots`).
+        """
 
     def occupied(self, clique: Clique) -> Occupied:
         """Return the cells of a clique that have records, with exact numbers of records."""
