@@ -81,7 +81,8 @@ class Certified:
             0.
         low95: Lower bound of the true error with 95 % confidence, for a marginal that was not
             chosen by its error (`statistics.naming`), not even by the other errors.
-        bound95: Upper bound likewise; for tables that are named good it allows for that choice.
+        bound95: Upper bound of the true error with 95 % confidence; for tables that are named good
+            it allows for that choice.
         simultaneous95: Upper bound for all marginals together; equal to bound95 if
             `Certificate.most` is stated.
     """
@@ -500,7 +501,10 @@ class ErrorsMeasured(Claim[Certificate]):
 
     @override
     def sentences(self, plan: Asked, stated: Certificate | None, final: Final) -> list[str]:
-        """Return one sentence with the mean error and its bound; [] if `stated` is None."""
+        """Return one sentence with the mean error and its bound; [] if `stated` is None.
+
+        If noise may hide every error, the sentence says only that.
+        """
         return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each)]
 
 

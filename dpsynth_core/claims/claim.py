@@ -316,7 +316,7 @@ class Claim(Generic[Stated]):
         """Check that a plan sets no budget aside for a claim that the run could not measure. By default all plans pass.
 
         Raises:
-            InputError: It does; the error names the share or the part of the spec.
+            InputError: The plan sets budget aside for it; the error names the share or the part of the spec.
         """
 
     def needs(self, plan: Asked) -> Sequence[Clique]:  # noqa: ARG002
@@ -423,8 +423,8 @@ class Claim(Generic[Stated]):
     ) -> Stated | None:
         """Return the claim measured again from stored kernel answers; None if that is impossible.
 
-        It is impossible if the measurement asks other questions than those that were answered, or
-        more. Reads no record, and charges nothing.
+        It is impossible if the measurement asks other questions than those that were answered, or further ones.
+        A claim whose measurement may give None returns None here, too. No record is read, and nothing is charged.
 
         Args:
             received: The release.

@@ -228,13 +228,15 @@ def nearest_distributions(rows: Array) -> Array:
 def of(evidence: Evidence, sigma: float, cliques: Mapping[Clique, Array]) -> Columns | None:
     """Return the single columns that some tables contain, as a release has them.
 
+    Negative cells of a noisy table count as 0. A column without any positive cell counts as uniform.
+
     Args:
         evidence: The released tables and rows.
         sigma: Standard deviation of a cell's noise in a run of Independent with the same budget, in records.
         cliques: The tables by their columns; only the columns are used.
 
     Returns:
-        The columns; None if a column is not published, or without tables.
+        The columns; None if a wanted column is not published, or if there are no tables.
     """
     wanted = [(name,) for name in evidence.domain.names if any(name in clique for clique in cliques)]
     published = evidence.published(wanted)

@@ -360,9 +360,9 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[MeanMeasured, ...]:
         """Measure means with the kernel's remaining budget, and return them in the domain's order.
 
-        They are of numeric columns with a number in some row, with one value per bin or measured numbers inside the
-        bins, and without values that count in another cell. The result is () without rows, without such columns, or if
-        the number of records is not known. Nothing is charged then.
+        They are the means of numeric columns with a number in some row, with one value per bin or measured numbers
+        inside the bins, and without values that count in another cell. The result is () without rows of a single
+        table, without such columns, or if the number of records is not known. Nothing is charged then.
 
         Args:
             plan: The plan.

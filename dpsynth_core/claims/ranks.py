@@ -68,7 +68,7 @@ class Most:
 
 
 def tables_of(groups: Collection[Group], cliques: Collection[Clique]) -> dict[Group, list[Clique]]:
-    """Return the cliques that belong to each group, in the order of `cliques`; a clique may be in two groups or more."""
+    """Return, for each group, the cliques that belong to it, in the order of `cliques`; a clique may be in several groups."""
     tables: dict[Group, list[Clique]] = {group: [] for group in groups}
     of_size = {group.size: some for group, some in tables.items() if group.size}
     of_column = {group.name: some for group, some in tables.items() if not group.size}
@@ -97,7 +97,8 @@ def at_ranks(groups: Collection[Group], errors: Mapping[Clique, float]) -> dict[
 def groups(unit: Unit, rho: float, people: float, cliques: Collection[Clique]) -> tuple[Group, ...]:
     """Return the groups of tables to measure: by number of columns, ascending, then by column.
 
-    The result is empty if single errors are precise enough, or groups would not be more precise.
+    The result is empty if single errors are precise enough, or if measuring groups would not at least halve the
+    variance of the noise. Groups by column are left out if all groups together would not be precise enough.
 
     Args:
         unit: The unit of privacy.

@@ -198,7 +198,7 @@ def calibrated(plan: Asked, codes: Codes | Repeated, inside: Mapping[str, Inside
     """Return the calibrated weight of each row, or of each household of two linked tables, shape (rows,).
 
     Rows are in the order of `counted`; weights are rounded to 6 digits after the point. They are made of
-    released values alone.
+    released values alone. If no row has a weight above 0, all stay 0.
 
     Args:
         plan: The plan, with a weight.
@@ -426,6 +426,9 @@ def shares(of: Counted, weights: Floats) -> dict[Clique, Floats]:
 def sentences(plan: Asked, stated: Weighted, final: Final) -> list[str]:
     """Return the sentences that state the claim about weighted tables, unescaped.
 
+    At most eight tables of people, of households and of members each are named, the largest bounds first. The
+    others are counted.
+
     Args:
         plan: The plan, with a weight.
         stated: The measured tables and errors.
@@ -497,7 +500,7 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
     """Check that a column can be the weight, and that tables and public totals fit the domain.
 
     The column must hold numbers from 0 to a positive bound, as which larger weights count, and there must be another
-    column; of two linked tables it is one of the first.
+    column. Of two linked tables it must be a column of the first.
 
     Args:
         domain: The domain.
@@ -505,7 +508,9 @@ def check(domain: Domain, weight: WeightSpec, link: Link | None = None) -> None:
         link: The link of two tables; None for one table.
 
     Raises:
-        InputError: They do not.
+        InputError: The column cannot be the weight; a table names fewer than two columns, an unknown one or the
+            weight; or public totals lack a cell, name an unknown one, are not from 0 to 1e12, are all 0 or
+            contradict each other.
         CapacityError: The tables have more than 40,000,000 cells, times steps of the weight.
     """
     column = domain[weight.column]

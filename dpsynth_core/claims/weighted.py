@@ -46,8 +46,10 @@ class WeightsMeasured(Claim[Weighted]):
     def check(self, plan: Asked) -> None:
         """Check that a plan with a weight has a share for it, and that column, tables and public totals fit the domain.
 
+        A plan without a weight passes.
+
         Raises:
-            InputError: They do not.
+            InputError: The share is missing, or the column, a table or a total cannot be used.
             CapacityError: The weighted tables have too many cells.
         """
         if (weight := plan.weight) is None:
@@ -103,7 +105,7 @@ class WeightsMeasured(Claim[Weighted]):
         """Measure the claim again from stored noisy answers; return a clause if it is as stated.
 
         Raises:
-            Wrong: They are missing, not what was measured, or measured of other rows.
+            Wrong: The weighted tables are missing, are not what was measured, or were measured of other rows.
             Open: They differ, but other versions made the release.
             Nothing: No weighted tables were asked for, or the run ended before them.
         """
@@ -120,7 +122,10 @@ class WeightsMeasured(Claim[Weighted]):
 
     @override
     def sentences(self, plan: Asked, stated: Weighted | None, final: Final) -> list[str]:
-        """Return the sentences that state the claim, unescaped; [] if it was not measured."""
+        """Return the sentences that state the claim, unescaped; [] if it was not measured.
+
+        At most eight tables of people, of households and of members each are named; the others are counted.
+        """
         if stated is None:
             return []
         from dpsynth_core.claims import weighing  # loaded where a column is the weight

@@ -62,9 +62,9 @@ def drawable(frame: pd.DataFrame) -> bool:
 
 
 def against(frame: pd.DataFrame) -> str | None:
-    """Return the name of the column of `AGAINST` to compare bounds with, the first that some bounded table has.
+    """Return the first column of `AGAINST` that has a value for some table with a bound; None if there is none.
 
-    The result is None if the frame has no such column, or no table with a bound.
+    It is the column to compare the bounds with.
 
     Args:
         frame: The frame of `quality.marginal_table`.

@@ -22,12 +22,13 @@ HandOver = Callable[[Release, Zoned[Times]], None]
 
 
 def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
-    """Return sentences for the curator on problems that a run would have with the private table; empty without problems.
+    """Return sentences for the curator on problems that a run would have with the private table; () if none is seen.
 
     They name values that cannot be read as the spec states, columns of which many values in the first 1,000
     records are not understood, and missing or unlisted values that would be counted as a listed value
-    because the column has no cell for them. The result is curator-only: it is computed from the private
-    table without noise.
+    because the column has no cell for them. Some tables are not fully examined: simulated tables and tables on
+    a cluster lack the second check, simulated and linked tables the third. The result is curator-only: it is
+    computed from the private table without noise.
 
     Args:
         plan: The plan.

@@ -201,10 +201,9 @@ def noise_for(spec: Spec) -> Noise:
 
 
 def open_source(plan: Plan) -> MarginalSource:
-    """Return the records that the spec names, as a source of counts.
+    """Return the records that the plan's spec names, as a source of counts.
 
-    Private data may be read from here on, so that a caller with a ledger charges it before this
-    call.
+    This call and the source may read private data: a caller with a ledger must charge it first.
 
     Raises:
         InputError: The table cannot be opened, or does not fit the plan.

@@ -45,7 +45,10 @@ class Condition:
         return meant
 
     def sentence(self, domain: Domain) -> str:
-        """Return words such as: sex “female” and age “0 to 17”; names and labels are unescaped. It is "" for everybody."""
+        """Return words such as: sex “female” and age “0 to 17”; names and labels are unescaped. It is "" for everybody.
+
+        Of more than four values of a column, four are quoted and the others are counted.
+        """
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
@@ -57,7 +60,7 @@ EVERYBODY = Condition()
 
 
 def read_condition(obj: object, domain: Domain, field: str) -> Condition:
-    """Return the condition that JSON states.
+    """Return the condition that JSON states. A range of numbers means the cells that it covers whole.
 
     Args:
         obj: For each column, its values, such as {"sex": ["female"]}.
@@ -65,8 +68,8 @@ def read_condition(obj: object, domain: Domain, field: str) -> Condition:
         field: Name of the condition in errors.
 
     Raises:
-        InputError: A column or value is not in the domain, is still to be learnt, or all values of
-            a column are named.
+        InputError: `obj` names no column or no value, a column or value is not in the domain or is still to be
+            learnt, a range covers no whole cell, or all values of a column are named.
     """
     if isinstance(obj, Mapping):
         check_known(map(str, obj), domain, field)

@@ -95,10 +95,10 @@ class Criteria(Claim[Outcomes]):
         )
 
     def to_json(self, plan: Asked, stated: Outcomes) -> list[dict[str, Any]]:
-        """Return, for each criterion, its words, limit and outcome, and its error with bounds in the unit of the limit.
+        """Return, for each criterion, its words, importance, limit, outcome and error, and the bounds with their confidence.
 
-        An error or bound is None if it is not known; all are None if the criterion was not
-        measured.
+        Error and bounds are in the unit of the limit, shares as fractions. Those that are not known are None; all
+        are if the criterion was not measured.
         """
         written = list[dict[str, Any]]()
         for one in stated:

@@ -247,7 +247,7 @@ class Criterion:
         return f"Measured: {written(interval.error)}; {low}at most {written(interval.at_most)}, with 95% confidence each."
 
     def uncertainty(self, margin: float) -> str:
-        """Return an expected uncertainty (the result of `margin`) in words, with its unit."""
+        """Return the result of `margin` in words, with its unit."""
         return self.amount(margin)
 
     def rule(self, margin: float) -> str:
@@ -306,7 +306,7 @@ class MeasuredCriterion(Criterion):
 
         Returns:
             The error with its bounds of 95 % confidence each, in the unit of the limit; `UNKNOWN` if the release
-            does not determine what the criterion is about.
+            does not determine what the criterion is about. The budget is spent even then.
         """
         raise NotImplementedError
 

@@ -59,6 +59,9 @@ Outcomes = tuple[Decided, ...]
 
 
 def counted(decided: Sequence[Decided]) -> str:
-    """Return the number of criteria with each outcome as text, such as "2 met, 1 undecided"; "" for no criteria."""
+    """Return the number of criteria with each outcome as text, such as "2 met, 1 undecided"; "" for no criteria.
+
+    The order is met, not met, undecided, not measured. Outcomes that no criterion has are left out.
+    """
     outcomes = Counter(one.outcome for one in decided)
     return ", ".join(f"{outcomes[kind]:,} {kind}" for kind in OUTCOMES if outcomes[kind])

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def measure(plan: Asked, kernel: SealedKernel, final: Final, useful: Sequence[Usefulness]) -> Outcomes:
     """Measure the criteria of a plan, in order, with the kernel's whole remaining budget, in equal parts.
 
-    Criteria on models take no part of it: they are decided by `useful`. If the kernel repeats a run that
-    was interrupted, the criteria that this run did not reach stay unmeasured.
+    Criteria on models need no budget: they are decided by `useful`, and stay unmeasured if their model is
+    not in it. If the kernel repeats a run that was interrupted, the criteria that this run did not reach stay
+    unmeasured.
 
     Args:
         plan: The plan.
@@ -98,7 +99,7 @@ def has_unused(received: Received, possible: Sequence[slice]) -> bool:
 
 
 def asked(criterion: Criterion, domain: Domain) -> str:
-    """Return a criterion with its limit as a sentence without full stop; names are unescaped."""
+    """Return a criterion with its limit as a sentence without full stop, after its name if it has one; names are unescaped."""
     name = f"{criterion.name}: " if criterion.name else ""
     about = criterion.sentence(domain)
     return f"{name}{about[:1].upper() + about[1:] if not name else about}, {criterion.requirement()}"

@@ -49,8 +49,8 @@ class ModelCriterion(Criterion):
         found: Words of the finding.
         column: The predicted column.
         model: Name of the model.
-        tolerance: Allowed distance of a guessed number, in the column's unit; None if the plan states it or
-            no number is guessed.
+        tolerance: Allowed distance of a guessed number, in the column's unit; None if the criterion states
+            none, so that another statement or the default holds (`ModelSpec`), or if no number is guessed.
         least: Required share (a fraction), the first entry of the form.
     """
 
@@ -74,7 +74,8 @@ class ModelCriterion(Criterion):
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: The share, column, model or tolerance is missing or cannot be used.
+            InputError: The share or column is missing, or share, column, model, tolerance, importance or name
+                cannot be used, or another entry is stated.
         """
         share = cls.form[0].name
         least: Any = entries.get(share)
@@ -103,7 +104,7 @@ class ModelCriterion(Criterion):
         raise NotImplementedError
 
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:  # noqa: ARG002
-        """Return the expected uncertainty, as a share of people (`Criterion.margin`).
+        """Return by how much the upper bound is expected to exceed the measured error, as a share of people.
 
         Args:
             unit: The unit of privacy.
@@ -140,7 +141,7 @@ class ModelCriterion(Criterion):
 
     @override
     def uncertainty(self, margin: float) -> str:
-        """Return an expected uncertainty in words, in per cent of the people."""
+        """Return the result of `margin` in words, in per cent of the people."""
         return f"{percent(possible(margin))} of the people"
 
     @override
@@ -241,10 +242,9 @@ class ModelGain(ModelCriterion):
     def hopeless(self, margin: float) -> bool:
         """Return whether no model can meet the criterion.
 
-        That is so if the required gain plus the expected uncertainty is 1 or more, because every
-        gain is below 1.
+        That is so if the required gain plus `margin` is 1 or more, because every gain is below 1.
 
         Args:
-            margin: The expected uncertainty.
+            margin: The result of the method `margin`, a fraction.
         """
         return margin - self.limit >= 1

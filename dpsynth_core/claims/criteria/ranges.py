@@ -55,8 +55,8 @@ class RangesWithin(MeasuredCriterion):
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: The column is missing, unknown or has too few cells in an order, or the limit is not above
-                0 and below 1.
+            InputError: The column is missing, unknown, still to be learnt or has fewer than 3 cells in an order, the
+                limit is not above 0 and below 1, importance or name cannot be used, or another entry is stated.
         """
         common, name = cls.common(entries, field), entries.get("column")
         remedy = "name a column of numbers, of dates or of categories in an order"
@@ -83,7 +83,7 @@ class RangesWithin(MeasuredCriterion):
 
         Returns:
             The error, a share of people, with its bounds of 95 % confidence each; `UNKNOWN` if the column is not
-            published.
+            published. The budget is spent even then.
         """
         clique = self.clique(kernel.domain)
         shares = published.table(clique)

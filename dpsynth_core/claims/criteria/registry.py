@@ -94,7 +94,7 @@ def check_stated(listed: Sequence[object], domain: Domain) -> None:
         domain: The domain.
 
     Raises:
-        InputError: A range does.
+        InputError: A range covers only a part of a cell. The error names the nearest valid ranges.
     """
     for number, criterion in enumerate(listed):
         check_ranges(criterion, domain.attributes, f"criteria.{number}")

@@ -146,7 +146,7 @@ class Statistic(MeasuredCriterion):
 
         Returns:
             The absolute error, in the unit of the limit, with its bounds of 95 % confidence each; `UNKNOWN` if the
-            release has no rows of a group or does not publish the table.
+            release has no rows of a group or does not publish the table. The budget is spent even then.
         """
         clique, rho = self.clique(kernel.domain), kernel.rho_left / len(self.groups)
         counts_as, shares, times = self._counts_as(kernel.domain, clique), published.table(clique), self._times(kernel.domain, clique)
@@ -217,7 +217,8 @@ class Share(Statistic):
 
         Raises:
             InputError: A condition is missing or not valid, the groups decide the share by themselves or are the
-                same, or the tolerance is not above 0 and below 1.
+                same, there is "against" without "among", the tolerance is not above 0 and below 1, importance or
+                name cannot be used, or another entry is stated.
         """
         importance, name = cls.common(entries, field)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")
@@ -246,7 +247,10 @@ class Share(Statistic):
 
     @override
     def sentence(self, domain: Domain) -> str:
-        """Return the words "the share of people with ...", with the groups; names and values are unescaped."""
+        """Return the words "the share of people with ...", with the groups; names and values are unescaped.
+
+        Of more than four values of a column, four are quoted and the others are counted.
+        """
         return _compared(f"the share of {self.who} with {self.of.sentence(domain)}", self.groups, domain)
 
     def _columns(self) -> tuple[str, ...]:
@@ -284,8 +288,9 @@ class Mean(Statistic):
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: The column is not one of numbers, a group is not valid, both groups are the same, or the
-                tolerance is not above 0.
+            InputError: The column is not one of numbers, a group is not valid, both groups are the same, there is
+                "against" without "among", the tolerance is not above 0, importance or name cannot be used, or
+                another entry is stated.
         """
         importance, name = cls.common(entries, field)
         column = number_column(entries.get("column"), workload.domain, f"{field}.column")
@@ -408,7 +413,7 @@ def _compared(what: str, groups: tuple[Condition, ...], domain: Domain) -> str:
 
 
 def number_column(name: object, domain: Domain, field: str) -> str:
-    """Return `name` if it is a column of numbers.
+    """Return `name` if it is a column of numbers. Dates and times do not count as numbers.
 
     Args:
         name: The name that a criterion states.

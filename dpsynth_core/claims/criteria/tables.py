@@ -63,14 +63,16 @@ class TablesWithin(MeasuredCriterion):
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: A table is not one of the workload or listed twice, or the limit is not above 0 and below 1.
+            InputError: "tables" is not a list of tables or is empty, a table is not one of the workload or is listed
+                twice, the limit is not above 0 and below 1, importance or name cannot be used, or another entry is
+                stated.
         """
         common, tables = cls.common(entries, field), _tables(entries.get("tables"), workload, f"{field}.tables")
         return cls(*common, tables, positive(entries, "limit", field, 1.0))
 
     @override
     def sentence(self, domain: Domain) -> str:
-        """Return the words that name the tables (four at most), unescaped."""
+        """Return the words that name the tables, unescaped. Of more than four, four are named and the others are counted."""
         if not self.tables:
             return "every table of the workload"
         named = "; ".join(" × ".join(clique) for clique in self.tables[:_NAMED])
@@ -88,7 +90,7 @@ class TablesWithin(MeasuredCriterion):
 
         Returns:
             The error, a share of people in a wrong cell, with its bounds of 95 % confidence each; `UNKNOWN` if a
-            table is not published.
+            table is not published. The budget is spent even then.
         """
         cliques = self.needs(published.workload)
         return _measured(kernel, kernel, cliques, published.tables(cliques), published.people, published.people.value)
@@ -135,14 +137,18 @@ class SubgroupWithin(MeasuredCriterion):
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: The group is missing or not valid, or the limit is not above 0 and below 1.
+            InputError: The group is missing or not valid, the limit is not above 0 and below 1, importance or name
+                cannot be used, or another entry is stated.
         """
         common, where = cls.common(entries, field), read_condition(entries.get("where"), workload.domain, f"{field}.where")
         return cls(*common, where, positive(entries, "limit", field, 1.0))
 
     @override
     def sentence(self, domain: Domain) -> str:
-        """Return the words "every table of the workload among people with ...", unescaped."""
+        """Return the words "every table of the workload among people with ...", unescaped.
+
+        Of more than four values of a column, four are quoted and the others are counted.
+        """
         return f"every table of the workload among people with {self.where.sentence(domain)}"
 
     def needs(self, workload: Workload) -> tuple[Clique, ...]:
@@ -161,7 +167,8 @@ class SubgroupWithin(MeasuredCriterion):
 
         Returns:
             The error, a share of the group's people in a wrong cell, with its bounds of 95 % confidence each;
-            `UNKNOWN` if a table is not published for the group.
+            `UNKNOWN` if a table is not published for the group, or the group has no rows. The budget is spent even
+            then.
         """
         cliques, domain = published.workload.cliques, kernel.domain
         people_sigma = sigma_for(kernel.rho_left * _people_share(len(cliques)), kernel.unit.sum_l2(0.0, 1.0))

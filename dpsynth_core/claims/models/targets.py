@@ -33,7 +33,11 @@ class Predicted(Protocol):
 
     @property
     def tolerance(self) -> float | None:
-        """The allowed distance of a guessed number, in the column's unit; None where the plan states it or no number is guessed."""
+        """The allowed distance of a guessed number, in the column's unit, if the criterion states one; otherwise None.
+
+        With None, the tolerance that the plan or another criterion states for the column holds, or else the default
+        of `ModelSpec`. It is None, too, for a column of which no number is guessed.
+        """
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,9 @@ def targets(domain: Domain, models: Sequence[ModelSpec], criteria: Mapping[str, 
         criteria: Criteria on models by their places in the spec; None for no criteria.
 
     Raises:
-        InputError: No model can predict a column, there are more than 20 columns (`MAX_MODELS`), or a criterion
-            has another tolerance than the measured one; the error names its place.
+        InputError: A column is unknown, is named twice in `models` or cannot be predicted; a tolerance is too
+            small, too large or of a column without numbers; there are more than 20 columns (`MAX_MODELS`); or a
+            criterion has another tolerance than the measured one. The error names the place.
     """
     criteria = criteria or {}
     found = tuple(_targets(domain, _wanted(models, criteria)))

@@ -102,8 +102,8 @@ def majority(domain: Domain, codes: NDArray[np.int32], target: Target) -> Model:
 def trained(domain: Domain, codes: NDArray[np.int32], target: Target) -> tuple[Model, Model]:
     """Return the two models of a column, boosting and linear, trained on synthetic rows.
 
-    If the rows have a single value, both are the constant guess. The seed is fixed: equal rows give equal
-    models with the same versions of libraries.
+    Rows without a number are not used if a number is guessed. If the rows have a single value, both models are
+    the constant guess. The seed is fixed: equal rows give equal models with the same versions of libraries.
 
     Args:
         domain: The domain.

@@ -42,8 +42,8 @@ def training_seconds(targets: Sequence[Target], columns: int, rows: int | None) 
     Args:
         targets: The columns to predict.
         columns: Number of columns of the domain.
-        rows: Number of rows to be written, of which 50,000 at most are used (`TRAINING_ROWS`); None if unknown,
-            which counts as so many.
+        rows: Number of rows to be written; more than 50,000 (`TRAINING_ROWS`) count as 50,000, and so does
+            None, for an unknown number.
     """
     values = min(rows or TRAINING_ROWS, TRAINING_ROWS) * columns
     return sum(

@@ -55,7 +55,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     @override
     def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> tuple[Usefulness, ...]:
-        """Train the models and measure them with the kernel's remaining budget; () if there are no rows.
+        """Train the models and measure them with the kernel's remaining budget; () without rows of a single table.
 
         Args:
             plan: The plan, with the columns to predict.
