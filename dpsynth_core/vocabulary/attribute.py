@@ -247,13 +247,14 @@ class Attribute:
             name: The name.
             kind: Name of the kind, one of LEARNABLE.
             most: Largest number of cells, a whole number from 4 to 10,000.
-            precision: Of times, the unit that their values are written to, such as "minute".
+            precision: Of times, the unit that their values are written to, such as "minute"; "" for seconds.
             hierarchy: For codes in groups, the level of the groups; None for every other kind.
-            beyond: Whether numbers beyond the learnt bounds get a further cell, so that it shows how
-                many there are. Otherwise they count in the nearest bin.
+            beyond: For kinds with bins, whether numbers beyond the learnt bounds get a further cell, so that it shows
+                how many there are. Otherwise they count in the nearest bin.
 
         Raises:
-            InputError: `most` is out of range, values of this kind cannot be learnt, or codes in groups have no level.
+            InputError: `most` is out of range, values of this kind cannot be learnt, codes in groups have no level, or
+                `beyond` is True for a kind without bins.
         """
         if not is_whole(most) or not FEWEST_LEARNT <= most <= MOST_LEARNT:
             problem = f"'most' is not a whole number from {FEWEST_LEARNT} to {MOST_LEARNT:,}"
@@ -429,7 +430,7 @@ class Attribute:
         edges = [f"{edge:.{digits}g}" for edge in self.edges]
         shown = [f"[{low}, {high})" for low, high in pairwise(edges[:-1])] + [f"[{edges[-2]}, {edges[-1]}]"]
         for cell, (alone, before) in enumerate(zip(own, [False, *own[:-1]], strict=True)):
-            shown[cell] = edges[cell] if alone else f"({edges[cell - 1]}{shown[cell][shown[cell].index(','):]}" if before else shown[cell]
+            shown[cell] = edges[cell] if alone else f"({edges[cell - 1]}{shown[cell][shown[cell].index(',') :]}" if before else shown[cell]
         return tuple(shown)
 
     @cached_property
@@ -440,12 +441,16 @@ class Attribute:
 
     @property
     def other_text(self) -> str:
-        """The text that released rows have for the cell of undeclared values; it differs from every declared value."""
+        """The text that released rows have for the cell of undeclared values; it differs from every declared value.
+
+        It is given for every column, but only columns of text (dtype "string") write it: others leave such values empty.
+        """
         return _unused(OTHER_LABEL, {*self._value_labels, *self.categories})
 
     def cell_labels(self) -> tuple[str, ...]:
         """Return the name of each cell in charts and tables, in code order; unescaped text.
 
+        Listed values have their label, or the value itself without labels; bins have names such as "0 to 9" or "[1.5, 20)".
         The cells of undeclared and missing values are called "other" and "missing", in brackets if a value has
         that name. In coded columns, and in those to be learnt, the name of a cell is its code, such as "0".
         """

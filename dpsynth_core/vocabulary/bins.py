@@ -53,8 +53,8 @@ def equal_edges(name: str, scale: Scale, lower: Any, upper: Any, bins: Any) -> t
 def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[float, ...]:
     """Return the default edges between the bounds, as numbers of the scale, rising.
 
-    These are one bin per value up to ONE_BIN_PER_VALUE_UP_TO whole values, otherwise bins of a
-    round width, at most DEFAULT_BINS and two more.
+    There is one bin per value for up to 100 whole values (`ONE_BIN_PER_VALUE_UP_TO`). Otherwise bins have a round
+    width, and there are at most 34 of them, or up to 32 equal ones where the bounds are too narrow for round widths.
 
     Args:
         name: Name of the column in errors.
@@ -63,7 +63,7 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
         upper: The upper bound, a value of the column.
 
     Raises:
-        InputError: The bins would be more than MAX_CELLS.
+        InputError: The bins would be more than 100,000 (`MAX_CELLS`).
     """
     first, end = _span(scale, lower, upper)
     if scale.whole and end - first <= ONE_BIN_PER_VALUE_UP_TO:
@@ -116,7 +116,8 @@ def width_edges(name: str, scale: Scale, lower: Any, upper: Any, width: Any) -> 
         scale: The mapping of values to numbers.
         lower: The lower bound.
         upper: The upper bound.
-        width: A number above 0, or a name of a width, such as "month" (`Scale.widths`).
+        width: A number above 0, also as text, or a name of a width, such as "month" (`Scale.widths`), in any case
+            and also with an "s" behind it. "week" is a width of dates, too.
 
     Raises:
         InputError: The width is unknown, not positive, or makes more than 100,000 bins (`MAX_CELLS`).
@@ -171,7 +172,10 @@ def is_equal(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[fl
 
 
 def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> Any:
-    """Return the width with which `width_edges` makes these edges, or None if no width does.
+    """Return a width with which `width_edges` makes these edges, or None if none is found.
+
+    Named widths are tried first, then the distance of the second and the third edge, which takes at least four
+    edges; of decimal numbers its first six digits count.
 
     Args:
         scale: The mapping of values to numbers.
@@ -192,9 +196,10 @@ def width_of(scale: Scale, lower: Any, upper: Any, edges: Sequence[float]) -> An
 
 
 def explicit_edges(name: str, scale: Scale, lower: Any, upper: Any, edges: Sequence[Any]) -> tuple[float, ...]:
-    """Return the given edges with the bounds, where these are outside the given ones; their order is not checked.
+    """Return the given edges, and each bound that lies outside them; their order is not checked.
 
-    For whole values, a last edge at the upper bound includes it.
+    For whole values, edges are numbers at which bins begin. If the last of several edges is the upper bound, it is
+    raised by 1, so that the last bin contains the bound.
 
     Args:
         name: Name of the column in errors.

@@ -55,13 +55,15 @@ def without_statement(obj: object) -> tuple[str, ...]:
 def unstated_columns(text: str) -> tuple[str, ...]:
     """Return the names of columns of a file's domain that do not state how missing or undeclared values count.
 
-    In a codebook (CSV or DDI) these are all columns.
+    In a codebook (CSV or DDI) these are all columns. Columns of JSON that have no cells for such values, or whose values
+    are to be learnt, are not named; () is returned if there are no others.
 
     Args:
         text: The text of the file, as `parse_domain` reads it.
 
     Raises:
         InputError: It is not a domain.
+        CapacityError: A codebook has more than 1,000 columns.
     """
     body = text.lstrip("\ufeff \t\r\n")
     return without_statement(parse_json(body, "domain")) if body[:1] in "{[" else parse_domain(text).names
@@ -112,14 +114,16 @@ def domain_from_codebook(table: Iterable[Mapping[str, str | None]]) -> Domain:
     """Return the domain that the rows of a codebook state; columns have the order of their first rows.
 
     Each row lists one value of one column; a blank value and `*` are the cells for missing and for
-    unlisted values, which every column has here. A single value such as 17..90, 0.0..99.5,
-    2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30 gives bounds, both inclusive.
+    unlisted values, which every column has here. If a column has a single value such as 17..90, 0.0..99.5,
+    2020-01-01..2024-12-31 (with a time of day or without) or 08:00..16:30, it gives bounds, both inclusive. Spaces
+    around texts are removed. If some values of a column have a label, the others are their own labels.
 
     Args:
-        table: The rows, each with the keys column, value and perhaps label, in any case.
+        table: The rows, each with the keys column, value and perhaps label, in any case; other keys are ignored.
 
     Raises:
         InputError: There are no rows, a row lacks its column or value, or a column is invalid.
+        CapacityError: There are more than 1,000 columns.
     """
     columns: dict[str, list[tuple[str, str]]] = {}
     for row in table:
@@ -269,7 +273,7 @@ def holds_values(text: str) -> bool:
 def pasted_names(text: str) -> tuple[str, ...]:
     """Return the names of columns in a text: one a line, or side by side in a single line, in order.
 
-    If lines have several cells, the first cell of each is the name.
+    If several lines have several cells, the first cell of each is the name. Blank names are left out.
 
     Raises:
         InputError: There are no names, one is there twice, or a quotation mark is not closed.

@@ -41,18 +41,21 @@ def declared(
 ) -> Column:
     """Return the column for a declaration; what it does not say stays open under "to_do".
 
-    Missing and undeclared values get a cell each.
+    With labels, the labelled values are all values of the column, whatever its kind ("bool" excepted: its values are
+    false and true). A time of day has the whole day as bounds. Missing and undeclared values get a cell each.
 
     Args:
         name: Name of the column.
         kind: "number", "integer", "text", "date", "timestamp", "time", "duration" or "bool"; "" if
             unknown.
         label: Description of the column; "" without one.
-        labels: Labels of its values, numbers or texts, without values that mean missing.
+        labels: Labels of its values, numbers or texts, without values that mean missing. A value with a blank label is
+            its own label; a label that several values share gets the value behind it.
         ordered: Whether the labels have an order.
         decimals: Number of digits after the point that its format shows; a "number" with 0 is a whole number.
             None if unknown.
-        bounds: The smallest and the largest valid number, both inclusive; None if unknown.
+        bounds: The smallest and the largest valid number, both inclusive; those of whole numbers are rounded inwards.
+            None if unknown.
 
     Raises:
         InputError: There are more than 100,000 labels, the most values that a column may have.
@@ -92,8 +95,11 @@ def guessed(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         made: The JSON of a domain (`domain_json`).
 
     Returns:
-        The JSON, and the names of the columns that it leaves out: open columns whose names suggest
-        identifiers or free text.
+        The JSON, in which columns may still be open ("to_do"); and the names of the columns that it leaves out: open
+        columns whose names suggest identifiers or free text.
+
+    Raises:
+        InputError: An entry does not describe a column.
     """
     columns = [Column.from_json(entry) for entry in made["attributes"]]
     left_out = [one.name for one in columns if one.to_do and usual.role(one.name) in (Role.IDENTIFIER, Role.TEXT)]
@@ -133,7 +139,10 @@ def _bounded(kind: str, bounds: tuple[float, float] | None) -> dict[str, Any]:
 
 
 def value_text(value: float | str) -> str:
-    """Return a labelled value as a domain lists it: a text without surrounding spaces, a number in its shortest form."""
+    """Return a labelled value as a domain lists it: a text without spaces around it, or a number as short as possible.
+
+    Whole numbers below 10^15 have no fraction: 2.0 becomes "2", and 0.50 becomes "0.5". A text stays as it is otherwise.
+    """
     return value.strip() if isinstance(value, str) else plain_number(value)
 
 

@@ -17,8 +17,8 @@ _MOST = 9
 def digits(values: NDArray[np.float64]) -> int:
     """Return the number of digits after the point with which means of a column are written, from 0 to 9.
 
-    The largest absolute cell value then has at least four significant digits. The number is 2 without a value other
-    than 0.
+    The largest absolute cell value then has at least four significant digits, unless it takes more than 9. The number is
+    2 without a value other than 0. Values that are not finite are ignored.
 
     Args:
         values: The number that represents each cell; NaN for a cell without one.

@@ -94,7 +94,7 @@ class Domain:
 
     @cached_property
     def loose_orders(self) -> tuple[Order, ...]:
-        """The stated orders of two columns of which at least one has cells with several values."""
+        """The stated orders of two columns of which at least one has cells with several values; () without such orders."""
         stated = (rule.order for rule in self.impossible if rule.order is not None)
         return tuple(one for one in stated if not all(one_value_each(self[name]) for name in (one.first, one.second)))
 
@@ -298,8 +298,8 @@ class Domain:
     def unfolded(self) -> Domain:
         """Return the attributes alone as a domain, with separate cells for missing and undeclared values.
 
-        Rules, published tables and columns that are filled in are left out (see
-        `Attribute.unfolded`).
+        Coded columns, and columns whose values are to be learnt, are kept unchanged (`Attribute.unfolded`). Rules, the
+        origin, published tables and columns that are filled in are left out.
         """
         return Domain(tuple(attribute.unfolded() for attribute in self.attributes))
 
@@ -350,7 +350,8 @@ class Domain:
         """Check that no range in these rules covers only a part of a cell.
 
         Args:
-            rules: The rules as JSON; nothing is checked if it is not a list.
+            rules: The rules as JSON; nothing is checked if it is not a list. Rules of an unknown form, and values that
+                cannot be read, are skipped.
 
         Raises:
             InputError: A range covers only a part of a cell. The error names the rule and the nearest valid ranges.

@@ -26,6 +26,7 @@ _MOST_DIGITS = 15
 MOST_ROWS = 10**9
 """An upper bound on the number of rows of a release."""
 
+
 @dataclass(frozen=True)
 class Filled:
     """A constant or an identifier.
@@ -114,7 +115,7 @@ class Filled:
         return [f"{before}{one:0{len(number)}d}{behind}" for one in numbers]
 
     def after(self, rows: int) -> Self:
-        """Return the column for rows that follow so many rows of another table.
+        """Return the column for rows that follow the rows of another table.
 
         Identifiers go on counting; a constant stays the same.
 
@@ -179,7 +180,7 @@ class Calibrated(Filled):
     def holds(self, values: list[Any], first: int) -> bool:
         """Return whether consecutive rows have these weights, up to rounding of sums on another machine.
 
-        The relative difference may be 1e-6, or the absolute one 1e-5. False is returned if a weight is None or there
+        Two weights may differ by 1e-5 plus 1e-6 of the weight. False is returned if a weight is None or there
         are fewer weights than rows.
 
         Args:
@@ -205,10 +206,11 @@ def filled(name: str, kind: str, stated: dict[str, Any]) -> Filled:
     Args:
         name: Name of the column.
         kind: "constant" or "identifier".
-        stated: The entries: value and dtype, or pattern. Without dtype the type follows from the value.
+        stated: The entries: value and dtype, or pattern. Spaces around a text are removed. Without dtype, a text is
+            "string", a truth value "bool", and a number "int64" or "float64".
 
     Raises:
-        InputError: The value is not a text, number or truth value, or the declaration is invalid.
+        InputError: The value is missing, or not a text, number or truth value, or the declaration is invalid.
     """
     text = stated.get("value" if kind == CONSTANT.name else "pattern", "")
     if isinstance(text, bool):

@@ -49,7 +49,7 @@ def read(text: str) -> tuple[dict[str, Any], list[str]]:
         The JSON, and the names of the columns that it leaves out as identifiers, in order.
 
     Raises:
-        InputError: The text is not a document of a known program, or describes several tables.
+        InputError: The text is not a document of a known program, is incomplete, or describes several tables.
     """
     return _columns(_parsed(text))
 
@@ -92,10 +92,11 @@ class LinkedTables:
 def read_linked(text: str) -> LinkedTables | None:
     """Return two linked tables from a document of SDV (`relationships`) or google/dpsynth (`foreign_keys`).
 
-    None is returned if the document has no link.
+    None is returned if the document has no link. The key and other identifiers are left out of both domains.
 
     Raises:
-        InputError: The document is invalid.
+        InputError: The document is neither JSON nor YAML or is of no known program, it has not exactly two tables and
+            one link, or the key has another name in each table.
     """
     obj = _parsed(text)
     links = (obj.get("relationships") or obj.get("foreign_keys")) if isinstance(obj, Mapping) and "tables" in obj else None

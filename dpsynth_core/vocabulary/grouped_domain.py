@@ -41,8 +41,8 @@ def check_groups(domain: Domain, groups: Groups) -> None:
     """Check that groups fit the domain.
 
     Raises:
-        InputError: The domain lacks their column or has a column of their name, their number of
-            cells differs, or there are too many groups and cells.
+        InputError: The domain lacks their column or has a column of their name, the column has another number of
+            cells, or the number of groups times the number of cells is above a million.
     """
     if groups.column not in domain or domain[groups.column].size != len(groups.places) or groups.name in domain.column_names:
         raise InputError(f"groups {groups.name!r}", "they do not fit the domain", "the release is damaged")

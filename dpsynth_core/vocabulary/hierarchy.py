@@ -31,8 +31,9 @@ class Hierarchy:
     def group(self, code: str) -> str:
         """Return the group of a code; "" for a code that the table of groups does not know.
 
-        The name of a group, or a code of exactly `level` characters, is its own group. A code with fewer letters and
-        digits than `level` is its own group as well.
+        The name of a group, or a code of exactly `level` characters, is its own group. For any other code of digits alone,
+        lost leading zeros are put back first (`digits`). A code with fewer letters and digits than `level` then is its own
+        group as well.
         """
         if code in self._names or len(code) == self.level:
             return code

@@ -134,7 +134,10 @@ def behind(values: NDArray[np.float64], attribute: Attribute) -> NDArray[np.floa
 
 
 def one_value_each(attribute: Attribute) -> bool:
-    """Return whether every bin holds at most one value, so that its middle is that value."""
+    """Return whether every bin holds at most one value, so that its middle is that value.
+
+    True is returned for columns without bins, too, and for those whose values are to be learnt.
+    """
     return all(high <= attribute.scale.beyond(low) for low, high in pairwise(attribute.edges))
 
 

@@ -183,10 +183,10 @@ class Link:
 
     @property
     def times(self) -> NDArray[np.int64]:
-        """The weight of a record by number of members, shape (most + 1,), that makes each member count as much as a household.
+        """Weights of a record by number of members, shape (most + 1,), that let a member count as much as a household.
 
-        It is 0 for no members, 2 for one, k for k. A member of a household of k > 1 is the first one in
-        `records_each` / k records, a single member in half of the household's records.
+        The weight is 0 for no members, 2 for one, and k for k > 1. A household has `records_each` records, whatever its
+        size. With k > 1 members, each member is first in 1/k of them; a single member is first in half of them.
         """
         return np.array([0, *(max(2, size) for size in range(1, self.most + 1))])
 
@@ -248,11 +248,12 @@ class Link:
 
 
 def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
-    """Split pairs that `Link.records` made into households and members, sorted by number of members.
+    """Split the pairs that `Link.records` made into households and members, sorted by number of members.
 
     Args:
         link: The link.
-        records: Codes of the pairs, each once, shape (pairs, columns of `link.domain`).
+        records: Codes of the pairs, each once and in the order of `Link.records`, shape (pairs, columns of
+            `link.domain`).
 
     Returns:
         The codes of each household with its number of members as the last column; the household of

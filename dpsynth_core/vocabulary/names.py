@@ -47,7 +47,10 @@ def told_apart(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def column_field(name: str) -> str:
-    """Return the name of a column for an error: quoted, on one line, at most 80 characters."""
+    r"""Return "column" and a name in quotes, for errors: on one line, with at most 80 characters of the name.
+
+    A longer name is cut and ends in "…"; characters that cannot be printed are written as escapes such as "\n".
+    """
     name = name[:81]
     printable = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
     return f"column '{printable if len(printable) <= 80 else printable[:79] + '…'}'"
@@ -69,7 +72,9 @@ def in_letters(count: int) -> str:
 
 
 def no_column(name: str, have: str, there: Sequence[str], field: str = "", sheet: str | None = None) -> InputError:
-    """Return the error about a column that a table lacks.
+    """Return the error about a column that a table lacks; it is returned, not raised.
+
+    It lists up to 8 columns that the table has, and the number of further ones.
 
     Args:
         name: Its name.

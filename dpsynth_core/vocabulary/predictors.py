@@ -283,9 +283,9 @@ class RightCounts:
 
     @property
     def tables(self) -> tuple[NDArray[np.int64], ...]:
-        """The numbers so far as a tuple of one array of shape (predictors,), for `absorb`.
+        """The numbers so far as a tuple of one array of shape (predictors,), for `absorb` of another count.
 
-        It is the array `numbers` itself, which `add` changes in place.
+        It is the array `numbers` itself, which `add` and `absorb` change in place.
         """
         return (self.numbers,)
 

@@ -53,7 +53,7 @@ def named_values(attribute: Attribute, said: Any) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is NaN, NaT or NA of Python, NumPy or pandas."""
+    """Return whether a value is NaN, NaT or NA of Python, NumPy or pandas; False for None."""
     may_be = isinstance(value, float | np.floating | np.datetime64 | np.timedelta64)
     return type(value).__name__ in ("NAType", "NaTType") or (may_be and bool(value != value))
 

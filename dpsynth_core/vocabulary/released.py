@@ -63,7 +63,10 @@ def of_codes(domain: Domain, codes: NDArray[np.integer], clique: Clique, weights
 
 
 def of_columns(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """Return the measurements, in order, as marginals of columns alone: axes of groups of values are summed over."""
+    """Return the measurements, in order, as marginals of columns alone: axes of groups of values are summed over.
+
+    A measurement without groups is returned as it is; one with nothing but groups becomes the number of rows.
+    """
     return tuple(_of_columns(m) if m.groups else m for m in measurements)
 
 

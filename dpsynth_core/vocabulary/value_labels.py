@@ -34,11 +34,12 @@ def labelled(
 ) -> Column:
     """Return the column that value labels describe, a `Column` that may have a question under "to_do".
 
-    Labels are a closed list if they name two or more texts, whole numbers without gaps (from 0 or 1 on, or with a
-    measure "nominal" or "ordinal"), or three or more numbers with the measure "nominal". The bounds that the file
-    states make a range of a column with the measure "scale". In other cases the column is a list or range that the
-    labels suggest, and the question asks which further values can occur. Without labels, and for dates and times,
-    the result is the same as from `declared`.
+    Labels are a closed list in three cases: they name two or more values, not all of them numbers; or two or more whole
+    numbers without gaps, with 0 or 1 among them or with a measure "nominal" or "ordinal"; or three or more whole numbers
+    with the measure "nominal". Otherwise the bounds that the file states make a range of a column with the measure
+    "scale". In other cases the column is a list or range that the labels suggest, and the question asks which further
+    values can occur; it names at most 6 values or gaps. Without labels, and for dates and times, the result is the same
+    as from `declared`.
 
     Args:
         name: The name of the column.
@@ -47,7 +48,7 @@ def labelled(
             are no labels.
         measure: "nominal", "ordinal" or "scale", as the file states it; "" if it states nothing.
         special: Labelled values that mean "no answer" (`Attribute.user_missing`); values between
-            them and the others need no label.
+            them and the others need no label. A list has them behind its other values, a range lacks them.
         label: What the column is about.
         decimals: Number of digits after the point that the column's format shows; None if unknown.
         bounds: The smallest and the largest valid number, both inclusive, if the file states both.

@@ -201,10 +201,14 @@ class Workload:
     def to_json(self) -> dict[str, Any]:
         """Return the workload as JSON, in the shortest form that `from_json` reads; `first` is not in it."""
         asked = {"kind": "ranges", "columns": list(self.ranges)} if self.ranges else None
-        form = asked or (asdict(self.draw) if self.draw else _compact_form(self)) or {
-            "kind": "marginals",
-            "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
-        }
+        form = (
+            asked
+            or (asdict(self.draw) if self.draw else _compact_form(self))
+            or {
+                "kind": "marginals",
+                "marginals": [{"attributes": list(clique), "weight": weight} for clique, weight in self.weights.items()],
+            }
+        )
         return form if self.threshold is None else form | {"threshold": self.threshold}
 
     def measuring_first(self, tables: Iterable[Sequence[str]]) -> Workload:
@@ -302,15 +306,16 @@ def drawn(domain: Domain, draw: Draw) -> Workload:
 
 
 def ranges(domain: Domain, columns: Sequence[str] = ()) -> Workload:
-    """Return a workload of ranges of columns, alone and with each other column, all of weight 1.
+    """Return a workload of ranges of columns, alone and with each other column of the domain, all of weight 1.
 
     Args:
         domain: The domain.
-        columns: The columns; () for all columns with at least three values in an order.
+        columns: The columns, in any order; () for all columns with at least three values in an order.
 
     Raises:
-        InputError: A column is unknown or has no order, or no column of the domain has one.
-        CapacityError: A marginal is too large.
+        InputError: A column is unknown or has fewer than three values in an order, or no column of the domain has as
+            many.
+        CapacityError: There are too many marginals, or one is too large.
     """
     asked = tuple(name for name in domain.names if (name in columns if columns else domain[name].ordered >= FEWEST_IN_ORDER))
     if not columns and not asked:
@@ -329,7 +334,8 @@ def hand_picked(domain: Domain, weights: Mapping[Sequence[str], float]) -> Workl
         weights: The weight of each marginal, named by its columns in any order; from 1e-9 to 1e9.
 
     Raises:
-        InputError: No marginal is given, a column is unknown, a marginal occurs twice, or a weight is not valid.
+        InputError: No marginal is given, one has no column, a column is unknown or named twice in one, a marginal occurs
+            twice, or a weight is not valid.
         CapacityError: There are too many marginals, or one is too large.
     """
     return _picked(domain, weights.items())
@@ -340,7 +346,8 @@ def from_json(domain: Domain, obj: Any) -> Workload:
 
     The forms are {"kind": "all", "k"}, {"kind": "target", "column", "k"}, {"kind": "random" or
     "skewed", "k", "count", "seed"}, {"kind": "ranges", "columns"} (all with an order, unless
-    columns are named) and {"kind": "marginals", "marginals": [...]}; each may have a "threshold".
+    columns are named) and {"kind": "marginals", "marginals": [{"attributes", "weight"}]}, in which a weight that is left
+    out is 1. Each may have a "threshold", but not with ranges.
 
     Args:
         domain: The domain.
@@ -377,11 +384,11 @@ def from_document(domain: Domain, name: str, text: str) -> Workload:
 def from_lines(domain: Domain, text: str) -> Workload:
     """Return the workload of lines such as `age, sex: 2`, each with columns and a weight (1 by default).
 
-    Names with commas are quoted.
+    The weight is behind the last colon. Names with commas are quoted. Blank lines are skipped.
 
     Raises:
-        InputError: A line is invalid. The error names its number, never its text, which may be a
-            line of the table given by mistake.
+        InputError: A line is invalid, a marginal occurs twice, or there are no lines. The error about a line names its
+            number, never its text, which may be a line of the table given by mistake.
         CapacityError: There are too many marginals, or one is too large.
     """
     lines = ((number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip())

@@ -297,7 +297,7 @@ def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
 
 
 def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -> StructuralZeros:
-    """Return the rule that JSON states.
+    """Return the rule that JSON states; a range in it counts as the cells that it covers whole.
 
     Args:
         obj: The JSON value, in one of the forms that this file's first lines list.
@@ -305,8 +305,9 @@ def from_json(obj: object, attributes: Sequence[Attribute], position: int = 0) -
         position: Place of the rule in its list, counted from 0, for errors.
 
     Raises:
-        InputError: It is not a rule about these columns, or its note is longer than 500 characters.
-        CapacityError: The table of its columns has too many cells.
+        InputError: It is not a rule about these columns, a range covers no whole cell, or its note is longer than 500
+            characters.
+        CapacityError: The table of its columns has more than a million cells.
     """
     field = numbered(position)
     form = next((form for form in _FORMS if isinstance(obj, Mapping) and form in obj), None)
@@ -388,7 +389,7 @@ def check_ranges(said: object, attributes: Iterable[Attribute], field: str) -> N
     """Check that no range in a rule or criterion covers only a part of a cell.
 
     Args:
-        said: The JSON of the rule or criterion. Parts of an unknown form are skipped.
+        said: The JSON of the rule or criterion. Parts of an unknown form, and values that cannot be read, are skipped.
         attributes: The columns of the domain.
         field: Name of `said` in errors.
 
@@ -667,7 +668,9 @@ def _others(attribute: Attribute, box: Mapping[str, Sequence[str]]) -> list[str]
 def sentence(zeros: StructuralZeros, attributes: Mapping[str, Attribute]) -> str:
     """Return the rule as an English sentence; names and labels in it are not escaped.
 
-    The note is left out.
+    The sentence may be shorter than the rule. Of more than four values of a column it quotes four and counts the rest.
+    Of listed cells, and of the values of a column that determines another, it only states the number. The note is left
+    out.
 
     Args:
         zeros: The rule.

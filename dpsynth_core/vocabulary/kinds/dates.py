@@ -44,7 +44,7 @@ FIRST_LOOK = tuple(
 
 
 def day_of(number: float) -> date:
-    """Return the day so many days after 1970-01-01, the inverse of `day_number`; a fraction is cut off.
+    """Return the day that is `number` days after 1970-01-01, the inverse of `day_number`; a fraction is cut off.
 
     Raises:
         OverflowError: The day is before the year 1 or after the year 9999.
@@ -53,10 +53,10 @@ def day_of(number: float) -> date:
 
 
 def as_written_by_people(text: str) -> str:
-    """Return a text that begins with a day in common notation with an ISO day instead.
+    """Return a text in which a day in common notation at its beginning is replaced by the ISO day.
 
-    The notations are 31.12.2024, and slashes where only one order gives a month: 12/31/2024, 31/12/2024. Any other text is returned
-    unchanged: 03/04/2024 does not determine its month.
+    The notations are 31.12.2024, and days with slashes if the month is certain: 12/31/2024, 31/12/2024, 5/5/2024. Any other
+    text is returned unchanged: 03/04/2024 does not determine its month. Whether the day exists is not checked.
     """
     match = _BY_PEOPLE.match(text)
     if match is None:
@@ -133,7 +133,7 @@ class Days(Scale):
 
     @override
     def value(self, number: float) -> Any:
-        """Return the date so many days after 1970-01-01.
+        """Return the date that is `number` days after 1970-01-01; a fraction is cut off.
 
         Raises:
             OverflowError: It is outside the years 1 to 9999.

@@ -19,16 +19,18 @@ _EQUALS = "="
 
 
 def hierarchy(name: str, level: Any = None, groups: Any = None, digits: Any = None) -> Hierarchy:
-    """Return the grouping of codes that JSON or typed input states.
+    """Return the grouping of codes that JSON or typed input states; spaces around its texts are removed.
 
     Args:
         name: Name of the column in errors.
         level: Number of first characters that count, from 1 to 40; None, "" or 0 if groups are stated.
-        groups: The group of each beginning, as an object or as lines such as "A = Infections".
-        digits: Number of digits of a whole code whose leading zeros may be lost; None, "" or 0 for any length.
+        groups: The group of each beginning of codes, as an object or as lines such as "A = Infections", in which a
+            tab may stand for the "=".
+        digits: Number of digits of a whole code whose leading zeros may be lost, up to 40; None, "" or 0 for any length.
 
     Raises:
-        InputError: Not exactly one of level and groups is stated, a number is invalid, or groups are unclear.
+        InputError: Not exactly one of level and groups is stated, a number is invalid, a beginning or a group is empty,
+            a beginning has two groups, or a group has the name of a beginning that belongs to another group.
     """
     table = tuple(_table(name, groups)) if groups else ()
     read = Hierarchy(_count(name, level, "level"), table, _count(name, digits, "digits"))
