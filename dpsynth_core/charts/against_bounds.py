@@ -75,12 +75,12 @@ def sortable(frame: pd.DataFrame) -> list[str]:
 def against_bounds(zoned: Zoned[pd.DataFrame], threshold: float, order: str = "limit", *, show: int = 20, skip: int = 0) -> Drawing:
     """Draw the error of each table together with AIM's bounds and the errors of the baselines.
 
-    Baselines far beyond the other errors are written as numbers at the right edge.
+    Baselines, and AIM's bound as printed, are written as numbers at the right edge where they exceed the scale.
 
     Args:
         zoned: One row per table, from `evaluation.quality.marginal_table`.
         threshold: Largest acceptable error, as a share of people.
-        order: Key of `ORDERS` to sort by, largest first; one of `sortable`.
+        order: Key of `ORDERS` to sort by, largest first; one of `sortable`. Tables without a value come last.
         show: Number of tables drawn.
         skip: Number of tables before the first that is drawn.
 

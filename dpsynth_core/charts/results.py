@@ -25,14 +25,13 @@ SERIES = [SYNTHETIC, PRIVATE, MEASURED]
 
 
 def one_way(zoned: Zoned[pd.DataFrame], column: str, *, ordered: bool) -> Drawing:
-    """Draw the distribution of one column in each series, in people.
+    """Draw the distribution of one column in each series, in people, with the cells in the order of `position`.
 
     Args:
         zoned: Columns cell (label), position (order of the cells), series (one of `SERIES`), count,
             low and high (95 % interval of a noisy count; equal to count in other series).
         column: The name of the column, for the title.
-        ordered: Whether to draw vertical bars in code order; otherwise horizontal ones, largest
-            first.
+        ordered: Whether the cells have an order: they are then vertical bars, otherwise horizontal ones.
     """
     frame = zoned.value
     present = [name for name in SERIES if name in set(frame["series"])]
@@ -76,8 +75,8 @@ def two_way(zoned: Zoned[pd.DataFrame], title: str, *, limit: float) -> Drawing:
 def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float, wanted: float) -> Drawing:
     """Draw the difference between two tables of a pair of columns as a heat map, in people.
 
-    A cell whose difference noise alone may make is blank. The strongest colour stands for as many
-    people as the limit allows in a wrong group, in every table of every release.
+    A cell whose difference noise alone may make is blank. The strongest colour stands for `wanted * people`
+    people or more, whatever the largest difference is, so that charts of different releases can be compared.
 
     Args:
         zoned: Columns row and column (labels), row_position and column_position, count (the signed
@@ -122,13 +121,14 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond"]
 
 
 def contest(zoned: Zoned[pd.DataFrame], measure: str, unit: str, *, show: int = 18) -> Drawing:
-    """Draw the errors of several releases on the tables with the largest errors.
+    """Draw the errors of several releases on the `show` tables with the largest errors.
 
     True errors are drawn if the frame has them, otherwise best estimates, or bounds where no estimate is known.
 
     Args:
         zoned: One row per table and run, from `evaluation.side_by_side.side_by_side`: columns marginal,
-            run, error, low, limit, place, and true if it is known; errors are shares.
+            run, error, low, limit, place (of the table, from 0, by its largest true error or else its largest
+            bound), and true if it is known; errors are shares.
         measure: Title of the error.
         unit: The words for what the error is a share of.
         show: Number of tables drawn.

@@ -56,8 +56,8 @@ def finish(chart: Drawing, zoned: Zoned[pd.DataFrame], title: str, caption: str 
         zoned: The frame that was drawn; its zone decides about the watermark, which curator-only
             charts get.
         title: A question or an answer.
-        caption: Text below the title, of one or more lines; the zone is added to it.
-        height: Height in pixels, or per row.
+        caption: Text below the title, of one or more lines; the zone is added to it. Long lines are wrapped.
+        height: Height of the chart in pixels; an `alt.Step` is the height per row.
 
     Returns:
         The completed chart.

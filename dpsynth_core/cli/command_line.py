@@ -53,8 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The command and its options; by default the arguments of this process.
 
     Returns:
-        The command's own code, which is 0 if it succeeded; `BAD_INPUT` for wrong input, `FAILED` for
-        other failures, `INTERRUPTED` after Ctrl-C, and `UNPRINTED` if stdout could not be written.
+        The command's own code, which is 0 if it succeeded; `BAD_INPUT` (2) for wrong input, and if a package
+        or memory is missing; `FAILED` (1) for other failures, also those after a charge; `INTERRUPTED` (130)
+        after Ctrl-C; and `UNPRINTED` (5) if stdout could not be written.
 
     Raises:
         SystemExit: The arguments ask for --help, which is printed.

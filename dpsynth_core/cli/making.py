@@ -113,8 +113,9 @@ def release(
 def alone_in(out: Path, formats: Sequence[str], own: Callable[[], str | None]) -> Iterator[None]:
     """Lock the folder of --out for one run, after a check that the files of a release can be written.
 
-    The check comes before any charge. Within the block no other run writes there. A release that
-    was charged is not replaced, and half-written files of a killed run are removed.
+    The check comes before any charge, and makes the folder if it is missing. Within the block no other run
+    writes there, unless the file system has no locks for folders. A release that was charged is not replaced,
+    and half-written files of a killed run are removed.
 
     Args:
         out: The folder of --out.
@@ -258,6 +259,9 @@ def check_formats(plan: Plan, formats: Sequence[str]) -> None:
 
 def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: Sequence[str], ours: bool) -> None:
     """Write all files of a release and its bundle, and print the results to stderr.
+
+    Files of the same names are replaced. A further format whose library fails is left out with a warning,
+    because the bundle has the rows.
 
     Args:
         made: The release.

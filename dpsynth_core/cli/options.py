@@ -74,7 +74,7 @@ def number(text: str | None) -> Any:
     """Return a text as an int, or else as a float; a text that is neither, and None, unchanged.
 
     A text that is not a number is refused later, by the validation of the spec, which names the
-    field. A text of more than `MAX_DIGITS` characters is not converted.
+    field. A text of more than 40 characters (`MAX_DIGITS`) is not converted.
     """
     if text is not None and len(text) > MAX_DIGITS:
         return text
@@ -114,6 +114,8 @@ def add_charging(parser: argparse.ArgumentParser) -> None:
 
 def settings(pairs: Sequence[str]) -> dict[str, str]:
     """Return the mechanism's settings that `--set NAME=VALUE` states, as texts by name; empty without any.
+
+    Spaces around names and values are removed. Neither is checked.
 
     Raises:
         InputError: An item is not NAME=VALUE, or a name is repeated.

@@ -266,7 +266,7 @@ def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[st
 
     Returns:
         A name for the release; the spec's data section; the column names in order; and the assumed
-        parts of the table's format, in words.
+        parts of the table's format, in words, "" for simulated people and for tables that are not files.
 
     Raises:
         InputError: The table cannot be read with these options.
@@ -305,7 +305,7 @@ def parse_workload(text: str, domain: Domain) -> Workload:
     The forms are all-3way | target:COLUMN:3 | random:3:COUNT:SEED | skewed:3[:COUNT]:SEED |
     threshold:1-of-3:all | threshold:1-of-3:target:COLUMN | ranges:all | ranges:a,b |
     weights:a,b:2;c:1 | FILE (the workload's own JSON, or lines of `columns: weight`). Other numbers
-    may stand in place of 1, 2 and 3.
+    may stand in place of 1, 2 and 3. Without COUNT, skewed draws 256 tables (`PAPER_DRAWS`).
 
     Args:
         text: The workload in one of these forms; a file is read.
@@ -313,6 +313,7 @@ def parse_workload(text: str, domain: Domain) -> Workload:
 
     Raises:
         InputError: The form or a column is unknown, or the file cannot be read.
+        CapacityError: There are too many tables, or one is too large.
     """
     from dpsynth_core.foundation.documents import read_document
     from dpsynth_core.vocabulary import workload as workloads

@@ -236,7 +236,15 @@ def _stated_notation(options: argparse.Namespace) -> dict[str, object]:
 
 
 def assumed(options: argparse.Namespace, form: TableFormat) -> str:
-    """Return the assumed parts of the table's format in words; "" if all parts were stated."""
+    """Return in words the parts of the format that the options do not state, and the options that state them.
+
+    Only parts that this kind of file has are named, of these: encoding, delimiter, quoting, decimal and
+    thousands marks, forms of dates and times, sheet, and missing. The text is "" if all of these are stated.
+
+    Args:
+        options: The options of a command.
+        form: The format of the table's file.
+    """
     from dpsynth_core.sources.formats import DELIMITERS
     from dpsynth_core.sources.spelling import DECIMALS, THOUSANDS, example
 

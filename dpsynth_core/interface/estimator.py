@@ -53,8 +53,9 @@ class Synthesizer:
     def fit(self, X: Any, y: None = None) -> Self:  # noqa: ARG002  # scikit-learn's signature
         """Plan a release of the table `X` and make it, which spends the budget. `y` is not used.
 
-        The release is stored in DPSYNTH_HOME. Return this synthesizer, whose `plan_` and `release_` are
-        now set.
+        The release is stored in DPSYNTH_HOME. With a population whose ledger shows that this plan was already run
+        on this very table, that earlier release is taken and nothing is spent. Return this synthesizer, whose
+        `plan_` and `release_` are now set.
 
         Raises:
             InputError: It was fitted before, or `plan` or `Plan.run` refuses; nothing is spent.
@@ -70,7 +71,8 @@ class Synthesizer:
         """Return the released rows, or draw new rows from the released model. This spends no budget.
 
         The table is of the same kind as the fitted one. With neither `n` nor `where`, the released
-        rows are returned. The first draw takes as long as the run did (`dpsynth_core.sample`).
+        rows are returned, or None if the release has none. The seed of new rows is fixed: the same arguments
+        give the same rows. The first draw takes as long as the run did (`dpsynth_core.sample`).
 
         Args:
             n: Number of rows to draw; None for as many as were released.
@@ -94,8 +96,10 @@ class Synthesizer:
     def set_params(self, **changed: Any) -> Self:
         """Set parameters of the constructor by name, as scikit-learn expects, and return this synthesizer.
 
+        The values are not checked before `fit`.
+
         Raises:
-            InputError: A name is unknown, or the synthesizer was fitted already.
+            InputError: A name is unknown (those before it are set), or the synthesizer was fitted already.
         """
         if hasattr(self, "release_"):
             raise InputError("set_params", "this was fitted already", "make another Synthesizer")

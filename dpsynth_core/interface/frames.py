@@ -65,7 +65,7 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
 
     Args:
         data: A frame; the path of a file, or of a folder of files; the address of a database;
-            "demo", the simulated people.
+            "demo", the simulated people, unless a file or folder has this name.
         form: Entries of the data section: the format of a file, as far as stated, or the table or
             query of a database. Empty for a frame.
         field: The name of the table in errors: "data", or "members" for the second of two linked
@@ -73,7 +73,7 @@ def given(data: Any, form: Mapping[str, Any], field: str = "data") -> Given:
 
     Raises:
         InputError: The table cannot be read, its first records suggest another format, or `form`
-            is given for a frame.
+            is given for a frame or the simulated people.
     """
     if isinstance(data, str | os.PathLike):
         return _place(os.fspath(data), form, field)

@@ -34,16 +34,19 @@ _VALUES = (str, Real, np.bool_, Decimal, date, time, timedelta, np.datetime64, n
 def counts(table: Any, domain: Domain, names: Sequence[str], field: str, withheld: Withheld | None = None) -> Counts | None:
     """Return the counts of a labelled table by cell of the domain, or None for an array without labels.
 
+    Only cells that the table names are in the result; counts for the same cell are added up.
+
     Args:
         table: Counts as a dict, or as a table of pandas, xarray, Polars or Arrow.
         domain: The columns that the table may be over.
         names: The columns that the table is given for; empty if its own labels must name them.
         field: The name of the table in errors.
-        withheld: Tells which counts were withheld (`sources.published.counts`); None if no count may be.
+        withheld: Tells which counts were withheld (`sources.published.counts`), which become nan; None if no
+            count may be.
 
     Raises:
-        InputError: A label is not a value of the domain, or it is unclear to which column an axis
-            belongs.
+        InputError: A label is not a value of the domain, a count is not a number, or it is unclear to which
+            column an axis belongs.
     """
     source = lines(table, names, field)
     return None if source is None else published.counts(source, domain, field, withheld)
@@ -61,8 +64,8 @@ def known_cells(table: Any, domain: Domain) -> tuple[dict[str, pa.Array], dict[s
         synthetic rows; and for all columns the cell code of each line.
 
     Raises:
-        InputError: The table has a column or a value that the domain lacks, or no column or no
-            line.
+        InputError: It is not a table in memory, or it has a column or a value that the domain lacks, or no
+            column or no line.
     """
     field = "known"
     held = None if isinstance(table, str | os.PathLike) else given(table, {}, field).held

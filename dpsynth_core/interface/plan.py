@@ -445,8 +445,9 @@ class Plan:
     def survey(self) -> Zoned[tuple[str, ...]]:
         """Return sentences about values of the table that read oddly or would count as something else.
 
-        All records are read, and nothing is charged. The findings are exact, and so for the curator only:
-        `.value` holds them. They are () if nothing reads oddly.
+        Nothing is charged. All records are read, but some of the checks leave out simulated people, linked tables
+        and tables on a cluster, or look at the first 1,000 records only. The findings are exact, and so for the
+        curator only: `.value` holds them. They are () if nothing reads oddly.
 
         Raises:
             InputError: The table cannot be read to its end.

@@ -23,7 +23,7 @@ class Plots:
     """The charts of a release. Each method returns one Altair chart, and draws released values alone.
 
     Each method raises InputError if a package for charts is missing. The parameter `threshold` is
-    the largest acceptable error of a table, as a share of people from 0 to 1.
+    the largest acceptable error of a table, as a share of people from 0 to 1; it is 0.1 by default.
     """
 
     _made: Release
@@ -44,7 +44,8 @@ class Plots:
     def pairs(self) -> Any:
         """Draw a map of the pairs of columns: the upper bound of the error of each table of two columns.
 
-        Errors are shares of people. Each bound holds with 95 % confidence by itself.
+        Errors are shares of people; the colours show how far a bound is below or above 0.1. Each bound holds with
+        95 % confidence by itself.
         """
         return _charts().pair_map(quality.pair_map(report.statements(self._made)), LIMIT)
 

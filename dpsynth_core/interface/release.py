@@ -282,10 +282,12 @@ class Release:
     def verify(self) -> Report:
         """Check the bundle as a recipient would, and return the report of all checks (`verify`).
 
+        The question whether the mechanism makes the same rows again stays open if that takes more than 30 seconds of
+        processor time or 1024 MB; the function `verify` can allow more.
+
         Raises:
             InputError: The bundle cannot be read.
-            CapacityError: The checks take more than 30 seconds of processor time or 1024 MB; the function
-                `verify` can allow more.
+            CapacityError: The other checks take more than that.
         """
         return verify(self._bundle)
 
@@ -434,11 +436,11 @@ def verify(path: str | os.PathLike[str] | bytes | BinaryIO, *, key: str | None =
 
     Returns:
         `verdict` states whether the bundle is consistent, `checks` lists the checks, and `unseen` lists what no bundle
-        can show.
+        can show. If the second process, which runs the mechanism again, exceeds the limits, its question stays open.
 
     Raises:
         InputError: If the bundle cannot be read, or `key` is not a key.
-        CapacityError: If the checks exceed `seconds` or `megabytes`.
+        CapacityError: If the first process exceeds `seconds` or `megabytes`.
 
     Examples:
         >>> import dpsynth_core as dps

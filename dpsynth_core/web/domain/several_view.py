@@ -50,10 +50,10 @@ def is_searched(project: Current, name: str) -> bool:
 
 
 def page(project: Current, rows: Sequence[ColumnDraft], chosen: str) -> Sequence[ColumnDraft]:
-    """Draw the buttons that turn the pages of the list, and return the columns of the open page.
+    """Draw the buttons that turn the pages of the list, and return the columns of the open page, in their order.
 
-    Another selected column opens its page, another search the first one. A list of at most 30 columns (`PAGE`)
-    has one page and no buttons.
+    When the selection changes, the page with the selected column opens; when the text of the search
+    changes, the first page opens. With at most 30 columns (`PAGE`) there is one page and no buttons.
 
     Args:
         project: The open project.

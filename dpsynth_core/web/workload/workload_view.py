@@ -341,10 +341,10 @@ def _weights_editor(tables: Tables, take: Callable[[Callable[[Tables], Tables]],
 
 
 def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
-    """Return the tables after all edits of a data editor; each table then states its weight.
+    """Return the present tables after all edits of a data editor; each table then states its weight.
 
-    The editor numbers the tables of `base`. Since then the list may have changed, so an edit is
-    applied to the table with the same columns; without such a table it is ignored. A weight that
+    The editor gives its edits by the number of a table in `base`, but the present list may be another one. So
+    each edit is applied to the present table with the same columns, and ignored if there is none. A weight that
     was emptied, or that a table never stated, becomes 1.
 
     Args:
