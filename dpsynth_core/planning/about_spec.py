@@ -100,7 +100,7 @@ def read(text: str, field: str = "about") -> dict[str, Any] | None:
     """Return the section `about` of a spec from text with one line "name: text" per field.
 
     Args:
-        text: The lines; `creator` may occur several times.
+        text: The lines; empty ones are skipped, and `creator` may occur several times.
         field: Name of the field for error messages.
 
     Returns:

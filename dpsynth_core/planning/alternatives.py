@@ -123,9 +123,10 @@ def linked_error(plan: Plan, people: int) -> Expected | None:
 def ways(plan: Plan, facts: Facts) -> tuple[Way, ...]:
     """Return at most one alternative of each kind, in the order of `Kind`.
 
-    Fewer columns are offered for a plan with many whose light is red, or if nothing else suffices;
-    two changes together if no single one of the others does.
-    The result is () if the plan should come out good enough, or publishes no tables.
+    Fewer columns are offered for a plan with many whose light is red, or if nothing else suffices. Two changes
+    together are offered if no single one of the others suffices. Two linked tables are offered a larger
+    epsilon alone. The result is () if the plan should come out good enough, if it publishes no tables, or if
+    nothing that is tried improves it.
 
     Args:
         plan: The plan.
@@ -342,9 +343,13 @@ def _grouped(domain: Domain, document: dict[str, Any]) -> Iterator[_Offer]:
 def coarser(one: Attribute, most: int) -> Attribute:
     """Return a column of numbers, dates or times in at most about `most` groups.
 
-    The groups have a round width. Where the column's own groups have no common width, neighbouring
-    groups are joined instead, so that edges which were chosen stay edges. The column is returned
-    unchanged if fewer than `FEWEST` groups would remain.
+    The groups have a round width. The column is returned unchanged if fewer than 3 such groups (`FEWEST`)
+    would remain, or as many as it has. Where the column's own groups have no common width, neighbouring groups
+    are joined instead, so that edges which were chosen stay edges; then there is no least number of groups.
+
+    Args:
+        one: The column.
+        most: The wanted number of groups.
     """
     if "edges" in one.stated_bins():
         step = -(-one.values // most)

@@ -30,7 +30,7 @@ _CLAUSES: Mapping[str, str] = {
 
 
 def of_document(spec: Spec) -> str:
-    """Return the origin that a spec's domain document states, or "" without one.
+    """Return the origin that a spec's domain document states, or "" if it states none or an unknown one.
 
     The short form of a domain, such as {"age": 32}, states none, because every entry in it is a
     column.
@@ -48,8 +48,8 @@ def check(spec: Spec) -> None:
     """Check that the curator gives a reason for an origin of the domain that needs one.
 
     Raises:
-        InputError: The domain comes from the private data, or its stated origin differs from the
-            one in its document, and the reason is missing or too short.
+        InputError: The domain comes from the private data, or the curator states another origin than its
+            document, and the reason has fewer than 3 different words.
     """
     own, stated = of_document(spec), spec.domain_origin
     if from_data(spec):

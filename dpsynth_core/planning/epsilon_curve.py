@@ -53,12 +53,14 @@ def bought(plan: Plan, facts: Facts, epsilon: float) -> Bought:
 
 
 def curve(plan: Plan, facts: Facts, epsilons: Iterable[float]) -> Zoned[pd.DataFrame]:
-    """Return what several epsilons buy, a row each in ascending order, with the fields of `Bought` as columns. Public.
+    """Return what several epsilons buy, a row each in ascending order. Public.
+
+    The columns are epsilon, guess, error, low and high, as in `Bought`.
 
     Args:
         plan: The plan.
         facts: The public facts about the people.
-        epsilons: The values of epsilon; repeated ones count once.
+        epsilons: The values of epsilon, at least one; repeated ones count once.
 
     Raises:
         InputError: An epsilon is out of range.

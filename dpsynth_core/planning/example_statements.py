@@ -73,6 +73,9 @@ def tables(workload: Workload) -> tuple[Clique, ...]:
 def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tuple[Told, ...]:
     """Return example statements: a number of people from the first table, and a share from each table of several columns.
 
+    The number is of people with the rarest value of the table's smallest column. The share is of that
+    column's most common value, among people with the most common values of the other columns.
+
     Args:
         domain: The domain.
         marginals: By table of `tables`, the counts of invented people, one axis per column; at least one table.
@@ -84,6 +87,8 @@ def told(domain: Domain, marginals: Mapping[Clique, NDArray[np.floating]]) -> tu
 
 def sentence(one: Told, sigma: float, less: float, epsilon: float) -> str:
     """Return an example statement with its margin now and at a smaller epsilon, as a sentence.
+
+    A margin that swallows the number (`Told.lost`) is called "lost in the noise" instead.
 
     Args:
         one: The statement.

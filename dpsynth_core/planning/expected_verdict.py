@@ -237,7 +237,9 @@ def expected(plan: Plan, facts: Facts) -> Power:
 
 
 def small_groups_sentence(plan: Plan) -> str:
-    """Return a sentence on how many people (or households) a cell needs so that noise rarely hides it, from public facts alone.
+    """Return a clause, without a full stop, on how many people or households a cell needs so that noise rarely hides it.
+
+    It follows from public facts alone.
 
     Args:
         plan: A plan of a mechanism that publishes tables.

@@ -41,14 +41,15 @@ def learning_spec(planned: Mapping[str, Any], name: str, columns: Sequence[Attri
     """Return the spec of a run that only learns the values of columns and counts them.
 
     Args:
-        planned: The spec of the release that is planned, as JSON; it may lack everything that comes
-            after the table and the unit. Delta is taken from its budget.
-        name: Name of the planned release.
+        planned: The spec of the release that is planned, as JSON, with its population, table and
+            budget, from which delta is taken. Other parts may be missing.
+        name: Name of the planned release; the run has its first 180 characters and ": values".
         columns: The columns to learn.
         epsilon: Epsilon of the run, charged on top of the planned release.
 
     Raises:
-        InputError: `columns` is empty, or a field is wrong.
+        InputError: `columns` is empty, or a field is wrong or missing.
+        KeyError: `planned` has no budget, or the budget has no delta.
     """
     if not columns:
         raise InputError("domain", "no column has values to be learnt", "choose the columns whose values you do not know")
@@ -74,7 +75,10 @@ def _counted_beyond(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def only_learns(spec: Spec) -> bool:
-    """Return whether the run of a spec is one of `learning_spec`: it learns all its columns, and its rows are not meant for analyses."""
+    """Return whether a spec is like those of `learning_spec`.
+
+    Its run learns all columns with Independent, on 75 % of the budget (`SHARE`).
+    """
     attributes = spec.domain.get("attributes")
     learns_all = isinstance(attributes, list) and all("discover" in one for one in attributes)
     return learns_all and spec.mechanism.name == MECHANISM and spec.budget.discovery == SHARE

@@ -427,8 +427,8 @@ class Plan:
     def columns_sigma(self) -> float | None:
         """Standard deviation of a cell's noise, in records, if Independent measured every column with this plan's budget.
 
-        The shares of certificate, criteria, models and learning are deducted first. It is None for
-        Independent itself.
+        All shares that are set aside are deducted first, such as the certificate's. It is None for Independent
+        itself.
         """
         if isinstance(self.mechanism, Independent):
             return None
@@ -592,10 +592,11 @@ def with_published(domain: Domain, sections: Sequence[PublishedSpec]) -> Domain:
 
     Args:
         domain: The domain.
-        sections: The spec's sections about published tables.
+        sections: The spec's sections about published tables; () returns the domain unchanged.
 
     Raises:
-        InputError: The tables do not fit the domain, or contradict each other.
+        InputError: There are too many tables (`published.MAX_TABLES`), or they do not fit the domain, or
+            contradict each other.
     """
     if not sections:
         return domain

@@ -40,7 +40,9 @@ NOTHING = "nothing"
 
 
 def stated(looked: Sequence[str] | None, field: str) -> list[str] | None:
-    """Return the looks that a curator states, as the list for a spec; empty for the statement "nothing", None if nothing was stated.
+    """Return the looks that a curator states, as the list for a spec; [] for the statement "nothing", None if nothing was stated.
+
+    Unknown looks are not refused here.
 
     Args:
         looked: The stated looks, or None.
@@ -55,7 +57,7 @@ def stated(looked: Sequence[str] | None, field: str) -> list[str] | None:
 
 
 def ordered(looks: Iterable[str]) -> tuple[Look, ...]:
-    """Return each look once, in the order of `LOOKS`.
+    """Return each look once, in the order of `LOOKS`; unknown ones are dropped.
 
     COMPARED (the domain was not changed after the comparison) is dropped if CHANGED is among the
     looks.

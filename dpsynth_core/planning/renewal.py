@@ -47,7 +47,11 @@ class Changes:
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence per kind of change, or one that the columns are the same. Names of columns and values are hostile text."""
+        """Sentences on the changes: one each on missing and on further columns, and on each column with other values.
+
+        If no column is missing or new, a sentence says so. Of more than eight names, eight are quoted and the
+        others are counted. Names of columns and values are hostile text.
+        """
         said = []
         if self.missing:
             said.append(f"The plan has columns that this table lacks: {_some(self.missing)}.")

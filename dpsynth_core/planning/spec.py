@@ -397,7 +397,7 @@ class Spec(Part):
 
     @property
     def learns(self) -> bool:
-        """True if values of a column are to be learnt with noise."""
+        """True if values of a column of the first table are to be learnt with noise."""
         columns = self.domain.get("attributes")
         return isinstance(columns, list) and any(isinstance(column, dict) and "discover" in column for column in columns)
 
@@ -451,6 +451,8 @@ def load_spec(path: Path) -> Spec:
 
 def stated_table(section: Mapping[str, Any], field: str) -> dict[str, Any]:
     """Return the entries of a spec's section about a table that somebody stated, converted to their types.
+
+    Entries that are null are left out.
 
     Args:
         section: The section, as parsed JSON.

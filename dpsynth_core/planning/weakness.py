@@ -22,7 +22,7 @@ def check(budget: BudgetSpec) -> None:
     """Check that a budget with a weak epsilon states a reason.
 
     Raises:
-        InputError: Epsilon is above 10 (`WEAK_EPSILON`), and the reason is missing or too short.
+        InputError: Epsilon is above 10 (`WEAK_EPSILON`), and the reason has fewer than 3 different words.
     """
     if is_weak(budget.epsilon):
         reasons.check_reason(FIELD, budget.reason, f"why an epsilon above {WEAK_EPSILON:g} is right for these people")
