@@ -84,7 +84,7 @@ def verified(
 ) -> Report:
     """Run `verify.verify` and, if no check fails, `reproduce.replayed`, each in a process with limits.
 
-    The mechanism is not run again for a bundle that is not a release; the checks of its own kind are all there is.
+    For a bundle that is not a release, the checks of its own kind are made instead, and no mechanism is run again.
 
     Args:
         bundle: A ZIP or folder, or a ZIP's bytes.
@@ -93,10 +93,11 @@ def verified(
         on_check: Called before each check.
 
     Returns:
-        The report of all checks. If the second process fails, its question stays open.
+        The report of all checks. A failed check raises no error. If the second process ends without an answer, its
+        question stays open.
 
     Raises:
-        InputError: The bundle cannot be read, or the first process fails.
+        InputError: The bundle cannot be read, the first process fails, or the public table cannot be used.
         CapacityError: The first process exceeds the limits.
     """
     with _answering("checking it"):
@@ -126,12 +127,13 @@ def reproduced(
 ) -> Repeated:
     """Run `reproduce.reproduce` in a process with limits, and write the rows to `folder`.
 
-    The files appear in the folder when the run has ended, and none does if it fails.
+    The files appear in the folder when the run has ended, and replace files of the same names; if the run fails, none
+    appears. A release that was interrupted has no rows, so no file is written.
 
     Args:
         bundle: A ZIP or folder.
         folder: The folder for the files of rows.
-        limits: Limits of the process.
+        limits: Limits of the process; the rows may take as many megabytes as its memory.
         on_event: Called with each step of the run.
         public: Path of the public table, if the plan used one.
 
@@ -142,7 +144,7 @@ def reproduced(
     Raises:
         InputError: The mechanism cannot be run again, or the process fails.
         OracleError: A search for records failed.
-        CapacityError: The process exceeds the limits.
+        CapacityError: The process exceeds the limits, or the rows do.
     """
     with ExitStack() as files:
         streams = list[BinaryIO]()
@@ -165,11 +167,13 @@ def sampled(
 ) -> Sampled:
     """Draw new rows from a bundle's model (`sampling.sample`) and write them to the stream.
 
+    After an error, the stream may hold the beginning of the file.
+
     Args:
         bundle: A ZIP or folder, or a ZIP's bytes.
         stream: Receives the file of rows.
         wanted: The rows to draw.
-        limits: Limits of the process.
+        limits: Limits of the process; the file may take as many megabytes as its memory.
         on_event: Called with each step of the fit.
         public: Path of the public table, if the plan used one.
 
@@ -177,9 +181,9 @@ def sampled(
         A sentence on the rows' errors, and files that the caller is to write beside the file of rows.
 
     Raises:
-        InputError: The model cannot be fitted, or has no such rows.
+        InputError: The model cannot be fitted or has no such rows, the format cannot hold them, or the process fails.
         OracleError: A search for records failed.
-        CapacityError: The process exceeds the limits.
+        CapacityError: The process exceeds the limits, or the file does.
     """
     asked = (*_asked("sampled", bundle, public), wanted.rows, list(wanted.where), wanted.seed, wanted.form, wanted.file)
     last = _run_again(asked, limits, [bundle, public], on_event, lambda _: stream)
@@ -188,11 +192,11 @@ def sampled(
 
 
 def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list[str], bytes]:
-    """Compare two releases.
+    """Compare two releases in a process with limits.
 
     Args:
-        before: The bundle of the earlier release.
-        after: The bundle of the later release.
+        before: The ZIP or folder of the earlier release.
+        after: The ZIP or folder of the later release.
         form: Format of the report: "html" or "md".
         limits: Limits of the process.
 
@@ -210,7 +214,7 @@ def compared(before: Path, after: Path, form: str, limits: Limits) -> tuple[list
 
 
 def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
-    """Return the answer of a bundle to a typed question as text, line by line.
+    """Return the answer of a release's bundle to a typed question as text, line by line.
 
     Args:
         bundle: A ZIP or folder.
@@ -218,7 +222,7 @@ def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
         limits: Limits of the process.
 
     Raises:
-        InputError: The bundle cannot be read or cannot answer the question, or the process fails.
+        InputError: The bundle cannot be read, is not a release or cannot answer the question, or the process fails.
         CapacityError: The process exceeds the limits.
     """
     with _answering("asking it"), Work(*_asked("asked", bundle), asdict(typed), **_within(limits, bundle)) as answers:

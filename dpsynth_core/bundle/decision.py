@@ -53,7 +53,9 @@ class Decision:
         signed: The day, ISO 8601, UTC.
 
     Raises:
-        InputError: A field is missing or could hide something.
+        InputError: A field is missing or not valid, very long, or has characters that are not seen; the reason has
+            fewer than three different words or several paragraphs; or the bundle is not consistent and the answer
+            is not WITHHOLD.
     """
 
     bundle: str
@@ -100,16 +102,20 @@ class Decision:
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:
     """Return a decision about the bundle of a report, signed on `day`.
 
+    Spaces around the reason, the name and the role are removed. Of the release's statements, the first 1,000 are
+    repeated, each with its first 2,000 characters.
+
     Args:
-        report: The report of Verify.
-        answer: One of ANSWERS; None if nothing was chosen, which is refused.
-        reason: Why, or for which purposes.
-        name: The person who signs.
-        role: The role of that person.
+        report: The report of Verify about a ZIP, not a folder.
+        answer: One of ANSWERS, only WITHHOLD for an inconsistent bundle; None if nothing was chosen, which is refused.
+        reason: Why, or for which purposes: one paragraph with at least three different words.
+        name: The person who signs, at most 120 characters.
+        role: The role of that person, at most 120 characters.
         day: The day, in UTC.
 
     Raises:
-        InputError: A field is missing or could hide something.
+        InputError: The report is of a folder, the answer is refused, the reason is too short or has several
+            paragraphs, or a text is empty, very long, or has characters that are not seen.
     """
     reason, name, role = reason.strip(), name.strip(), role.strip()
     return Decision(report.sha256, report.verdict, report.unchecked, _stated(report), answer or "", reason, name, role, day.isoformat())
@@ -143,7 +149,8 @@ def read(text: str) -> Decision:
     """Read a signed decision from JSON.
 
     Raises:
-        InputError: The text is not a decision, or was changed after signing: the code does not fit.
+        InputError: The text is not a decision, a field is not valid (`Decision`), or the code does not fit the text,
+            because it was changed after signing.
     """
     document = parse_json(text, _FIELD)
     names = {field.name for field in fields(Decision)}
@@ -172,10 +179,9 @@ def check_bundle(decision: Decision, bundle: str) -> None:
 def differences(decision: Decision, report: Report) -> tuple[str, ...]:
     """Return a sentence for each difference between a decision and the report of the present bundle; () if they agree.
 
-    Their SHA-256 are not compared: `check_bundle` does that.
-
-    Texts in the sentences are hostile. Another machine or version may leave other questions open,
-    so a difference does not prove a forgery.
+    Their SHA-256 are not compared: `check_bundle` does that. All statements that differ share one sentence, which gives
+    their names without their texts. Texts in the sentences are hostile. Another machine or version may leave other
+    questions open, so a difference does not prove a forgery.
     """
     found: list[str] = []
     if report.verdict == INCONSISTENT and decision.answer != WITHHOLD:

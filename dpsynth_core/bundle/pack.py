@@ -64,7 +64,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
     Args:
         release: The release.
-        stream: Receives the ZIP.
+        stream: Receives the ZIP; it stays open.
         folder: A folder on a disk with room for the rows. They are written there to unnamed
             temporary files first, because the manifest with their hashes comes before them in the
             ZIP.
@@ -73,7 +73,7 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
         signer: Signer of the installation that made the release; None leaves the bundle unsigned.
 
     Raises:
-        ZoneError: The release holds a curator-only value; nothing was written.
+        ZoneError: The release or a part of the bundle holds a curator-only value; nothing was written to the stream.
         OSError: The disk is full, or a file or the stream cannot be read or written; the ZIP may be incomplete.
     """
     _refuse_curator_only(release, "the release")
@@ -92,14 +92,14 @@ def pack(release: Release, stream: BinaryIO, folder: Path, written: Mapping[str,
 
 
 def contents(release: Release, rows: Mapping[str, Digest]) -> dict[str, bytes]:
-    """Return the contents of the bundle's files by name, without the files of rows; the manifest is last.
+    """Return the contents of the bundle's files by name, without the files of rows and a signature; the manifest is last.
 
     Args:
         release: The release.
-        rows: Size and SHA-256 of each file of rows, by name.
+        rows: Size and SHA-256 of each file of rows, by name, which the manifest lists too.
 
     Raises:
-        ZoneError: The release holds a curator-only value.
+        ZoneError: The release or a part of the bundle holds a curator-only value.
     """
     _refuse_curator_only(release, "the release")
     return _contents(release, rows)

@@ -82,7 +82,15 @@ def parts(files: Mapping[str, Writer]) -> Iterator[Any]:
 
 
 def pack(files: Mapping[str, bytes], stream: BinaryIO) -> None:
-    """Write the files of a bundle as a ZIP; the same files give the same bytes."""
+    """Write the files of a bundle as a ZIP; the same files give the same bytes.
+
+    Args:
+        files: The content of each file by name.
+        stream: Receives the ZIP; it stays open.
+
+    Raises:
+        OSError: The stream cannot be written; the ZIP is then incomplete.
+    """
     zipped({name: in_memory(content) for name, content in files.items()}, stream)
 
 
@@ -96,10 +104,12 @@ def text_writer(text: str) -> Writer:
 
 
 def table_writers(table: str, rows: Rows, domain: Domain, about: About) -> dict[str, Writer]:
-    """Return by name the writers of rows as CSV and Parquet, and of what extensions have beside the CSV, which cannot say what it is.
+    """Return by name the writers of the rows as CSV and as Parquet, and of the files that extensions add beside the CSV.
+
+    A CSV file cannot describe itself, so these files describe it; there may be none.
 
     Args:
-        table: Beginning of the names.
+        table: Beginning of the names, such as "rows" for rows.csv.
         rows: The rows.
         domain: Their domain.
         about: Their description.
@@ -117,6 +127,12 @@ def table_writers(table: str, rows: Rows, domain: Domain, about: About) -> dict[
 def check_formats(formats: Sequence[str], rows: int, domains: Sequence[Domain], about: About) -> None:
     """Check that every format can hold the rows.
 
+    Args:
+        formats: Names of formats.
+        rows: Number of rows of the largest table.
+        domains: Domains of all tables of rows.
+        about: The description of the rows.
+
     Raises:
         InputError: A column does not fit a format.
         CapacityError: There are more rows than a format can hold.
@@ -129,12 +145,12 @@ def check_formats(formats: Sequence[str], rows: int, domains: Sequence[Domain], 
 
 
 def rows_in(formats: Sequence[str], table: str, parquet: bytes, domain: Domain, about: About) -> dict[str, bytes]:
-    """Return by name the files of rows in these formats, and what extensions have beside them.
+    """Return by name the files of rows in these formats, and the files that extensions add beside them.
 
     Args:
         formats: Names of formats.
         table: Beginning of the names.
-        parquet: The rows, as `table_writers` writes them.
+        parquet: The rows as Parquet, as `table_writers` writes them.
         domain: Their domain.
         about: Their description.
     """

@@ -96,10 +96,13 @@ def repeated(bundle: Bundle, plan: Plan, on_event: Callable[[Progress], None] = 
         plan: A plan from `feasible`.
         on_event: Called with each line of the run's history.
 
+    Returns:
+        The release that the mechanism makes, and what differs in it; a difference raises no error.
+
     Raises:
         InputError: The release is damaged, its charges do not pay for its answers, or the mechanism asks
             for something without an answer.
-        OracleError: A search for records failed.
+        OracleError: A search for records failed; this is an InputError too.
     """
     stated = published(bundle)
     check_paid(stated.domain, plan.unit, stated.transcript, stated.charges)
@@ -129,6 +132,8 @@ def published(bundle: Bundle) -> Release:
 def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: None, public: Path | None = None) -> Refitted:
     """Return the model of a bundle's release, from which `sampling.sample` draws rows.
 
+    Its `other` is True if the rows made here differ from the bundle's rows.csv, or if the bundle lacks this file.
+
     Args:
         bundle: The bundle.
         on_event: Called with each step of the run that fits the model.
@@ -148,6 +153,8 @@ def refitted(bundle: Bundle, on_event: Callable[[Progress], None] = lambda _: No
 def other_versions(stated: Mapping[str, str]) -> list[str]:
     """Return the names whose version here is another one than the stated one, sorted; [] if all are the same.
 
+    A name that every release states counts as another version if it is missing; a name unknown here is not looked at.
+
     Args:
         stated: A release's versions of this program, Python, libraries and the processor, by name.
     """
@@ -159,11 +166,16 @@ def other_versions(stated: Mapping[str, str]) -> list[str]:
 def feasible(bundle: Bundle, public: Path | None) -> Plan:
     """Return the plan of a bundle, ready to run on this machine, with its public table if it uses one.
 
-    The public table keeps the name that the spec states, under any file name here.
+    The public table keeps the name that the spec states, under any file name here. The mechanism may be code of any
+    installed package, so an untrusted bundle must be opened in a process with limits.
+
+    Args:
+        bundle: The bundle.
+        public: Path of the public table; not used if the mechanism uses none.
 
     Raises:
-        NeedsPublic: The table is missing.
-        InputError: The table cannot be used.
+        NeedsPublic: The mechanism uses a public table, and `public` is None; this is an InputError too.
+        InputError: The spec cannot be read, or the table cannot be used.
         CapacityError: The plan does not fit this machine.
     """
     plan = plan_of(bundle)
@@ -216,15 +228,17 @@ def _different(bundle: Bundle, made: Release) -> list[str]:
 def replayed(bundle: Bundle, public: Path | None = None) -> Check:
     """Return the answer to `verdicts.REPLAYED`: does the release follow from its published answers?
 
-    The bundle must have passed `verify`. A difference fails the check if program, libraries and
-    processor are the same as the release states; otherwise the question stays open.
+    The bundle must have passed `verify`. A difference fails the check, and so does a mechanism that does not come to its
+    end. The question stays open instead if program, libraries or processor differ from what the release states, if
+    a search by the mechanism may have ended by its time limit or failed, if the public table is missing, or if the
+    plan does not fit this machine.
 
     Args:
         bundle: The bundle.
         public: The public table, if the plan used one.
 
     Raises:
-        InputError: The public table cannot be used.
+        InputError: The spec cannot be read, or the public table cannot be used.
     """
     try:
         plan = feasible(bundle, public)

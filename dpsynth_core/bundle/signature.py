@@ -78,7 +78,7 @@ def key_of(content: bytes, manifest: bytes, spec: Any, cited: Any) -> str:
 
 
 def parse_key(text: str, field: str) -> str:
-    """Return a public key from a copied text, in lower case.
+    """Return a public key from a copied text, in lower case and without spaces around it.
 
     Raises:
         InputError: The text is not 64 hexadecimal digits; the error is about `field`.

@@ -73,11 +73,11 @@ def read(place: Path, limit: int = MAX_BYTES) -> Bundle:
     """Read a release from a ZIP, or from the folder that it was unpacked into, without checking it.
 
     Args:
-        place: The ZIP or folder.
+        place: The ZIP or folder. The folder in which a run wrote release.zip is refused.
         limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
-        InputError: It is not a bundle of a release, or cannot be read.
+        InputError: It is not a bundle of a release, is damaged, has a format that is unknown here, or cannot be read.
         CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
             rows above 2 GiB.
     """
@@ -88,11 +88,11 @@ def read_any(place: Path, limit: int = MAX_BYTES) -> Bundle:
     """Read a bundle of any kind from a ZIP, or from the folder that it was unpacked into, without checking it.
 
     Args:
-        place: The ZIP or folder.
+        place: The ZIP or folder. The folder in which a run wrote release.zip is refused.
         limit: Largest size of all files together, unpacked, in bytes; 64 GiB by default.
 
     Raises:
-        InputError: It is not a bundle, or cannot be read.
+        InputError: It is not a bundle, is damaged, has a format that is unknown here, or cannot be read.
         CapacityError: It is larger, has more than 50,000 files, a JSON file above 200 MiB, or another file than
             rows above 2 GiB.
     """
@@ -296,7 +296,7 @@ def parsed(name: str, content: Content) -> Any:
 
     Raises:
         InputError: The file is not JSON, or programs could read it differently: it repeats a name
-            in an object or has NaN.
+            in an object, or has NaN, a whole number of more than 40 digits, or half a character.
     """
     try:
         return parse_json(content.read().decode("utf-8"), _FIELD)

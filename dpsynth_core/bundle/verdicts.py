@@ -105,7 +105,7 @@ class Report:
     def by(self, key: str) -> Report:
         """Return the report for a reader who knows the publisher's key.
 
-        The check of the signature then fails unless the bundle was signed with `key`. This report is not
+        The check of the signature is passed if `key` signed the bundle, and fails otherwise. This report is not
         changed.
 
         Args:
@@ -125,7 +125,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """INCONSISTENT if a check failed; PARTLY if a statement of the release could not be checked; otherwise CONSISTENT."""
+        """INCONSISTENT if a check failed; else PARTLY if a question stayed open; otherwise CONSISTENT."""
         if any(check.verdict == FAILED for check in self.checks):
             return INCONSISTENT
         return PARTLY if self.unchecked else CONSISTENT

@@ -32,10 +32,12 @@ _DAMAGE = (*DAMAGE, pa.ArrowException)
 def verify(bundle: Bundle) -> Report:
     """Make every check of a bundle, except the one that runs the mechanism again. A failed check raises no error.
 
-    The bundle is one of a release (`Bundle.released`).
+    The bundle is one of a release (`Bundle.released`). The check that is not made stands in the report as not checked.
+    If release.json is damaged, the checks that need it are left out. Code of the installed package that has the
+    mechanism may run, so an untrusted bundle must be checked in a process with limits (`confined.verified`).
 
     Raises:
-        InputError: release.json is not a document that can be checked.
+        InputError: The spec in release.json cannot be read, or its mechanism's package is missing.
         MemoryError: The bundle is too large.
     """
     (report,) = (said for said in checking(bundle) if isinstance(said, Report))
@@ -45,11 +47,11 @@ def verify(bundle: Bundle) -> Report:
 def checking(bundle: Bundle) -> Iterator[Running | Report]:
     """Make the checks of `verify` one by one: yield each before it runs, and the report last.
 
-    The checks are every one but that which runs the mechanism again. If release.json is damaged, those that need it
-    are left out.
+    The check that runs the mechanism again is not made, and stands in the report as not checked. If release.json is
+    damaged, the checks that need it are left out.
 
     Raises:
-        InputError: release.json is not a document that can be checked (at the first step).
+        InputError: The spec in release.json cannot be read, or its mechanism's package is missing (at the first step).
         MemoryError: The bundle is too large.
     """
     plan = plan_of(bundle)

@@ -23,7 +23,7 @@ def asked_file(path: Path, field: str) -> Iterator[BinaryIO]:
 
     Raises:
         InputError: There is a folder or a device at the path, its folder is missing, or the file cannot be written, such as
-            on a full disk.
+            on a full disk. Any OSError that the block raises becomes this error too.
     """
     try:
         if path.exists() and not path.is_file():

@@ -23,7 +23,7 @@ EXTRAS = {
 
 
 def cause_of(error: BaseException) -> InputError | None:
-    """Return an InputError that explains an error as missing memory or a missing package.
+    """Return an InputError that explains an error as missing memory, or as a package that is missing or cannot be loaded.
 
     None is returned for every other error, and for a failed import inside this program.
     """
@@ -56,6 +56,7 @@ def explained_imports() -> Iterator[None]:
 
     Raises:
         InputError: A package is missing or cannot be loaded.
+        ImportError: A module of this program cannot be imported; this error goes through unchanged.
     """
     try:
         yield

@@ -32,7 +32,7 @@ class Interrupted(KeyboardInterrupt):
 def handle() -> None:
     """Install the handler for SIGNALS, except those that the parent process ignores, as `nohup` needs.
 
-    The first signal ends the process, unless `defer` was called before.
+    The first signal ends the process with exit code 130 (`INTERRUPTED`), unless `defer` was called before.
     """
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -42,7 +42,8 @@ def handle() -> None:
 def defer() -> None:
     """Make the handler only record a first signal, for the next `check`, instead of ending the process.
 
-    Call it before work that has to end in order. A second signal still ends the process at once.
+    Call it before work that has to end in order. A first signal writes a line to stderr; a second one still ends the
+    process at once, with exit code 130.
     """
     global _deferred
     _deferred = True
@@ -52,8 +53,9 @@ def defer() -> None:
 def deferring() -> Iterator[None]:
     """While the body runs, only record a first Ctrl-C, for the next `check`, in a host program that is not ours.
 
-    Other signals stay as they are. Nothing changes in a thread other than the main one, which gets
-    no signals, or after `defer`. Afterwards the former handler is back, and a recorded Ctrl-C is forgotten.
+    A second Ctrl-C ends the whole process at once, with exit code 130. Other signals stay as they are. Nothing changes
+    in a thread other than the main one, which gets no signals, or after `defer`. Afterwards the former handler is
+    back, and a recorded Ctrl-C is forgotten.
     """
     global _deferred, _requested
     if threading.current_thread() is not threading.main_thread() or _deferred:

@@ -56,7 +56,7 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
     The content is on the disk then. If the block raises, `path` stays unchanged.
 
     Raises:
-        OSError: The file cannot be written, such as on a full disk.
+        OSError: The folder is missing, or the file cannot be written, such as on a full disk.
     """
     partial = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -98,9 +98,12 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def made_once(path: Path) -> Iterator[Path]:
-    """Yield an empty file, mode 0600, to fill; afterwards it becomes `path`.
+    """Yield an empty file, mode 0600, to fill; after the body, it becomes `path`.
 
-    If another process has created `path` first, that file stays, and the yielded one is deleted.
+    If `path` exists by then, that file stays, and the yielded one is deleted. If the body raises, `path` is not made.
+
+    Raises:
+        OSError: The folder is missing, or the file cannot be written.
     """
     candidate = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
     candidate.touch(mode=0o600)

@@ -75,7 +75,7 @@ def close(files: Sequence[str]) -> None:
 
 
 def lacking() -> str:
-    """Return a sentence about the protections that this machine lacks, or "" if it has all."""
+    """Return a sentence, without a full stop, about the protections that this machine lacks; "" if it has all."""
     if version() and _known() is not None:
         return ""
     if not hasattr(os, "fork"):

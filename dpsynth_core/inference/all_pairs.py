@@ -239,7 +239,9 @@ def counted(lines: Lines, codes: Codes) -> Singles:
 
 
 def refine(lines: Lines, codes: Codes, pairs: Singles, rng: np.random.Generator, passes: int = PASSES) -> Codes:
-    """Return a copy of rows whose pair counts are at least as close to the wanted ones (sum of absolute errors).
+    """Return a copy of rows with single values changed, so that the counts of pairs come closer to the wanted counts.
+
+    The sum of the absolute differences over all cells never rises.
 
     Args:
         lines: The lines of the matrix.

@@ -50,14 +50,15 @@ class Move:
 
 
 def updated(domain: Domain, codes: Codes, tables: Mapping[Clique, Float], passes: int, rng: np.random.Generator) -> Codes:
-    """Return a copy of rows whose marginals are closer to consistent noisy tables (PrivSyn's GUM).
+    """Return a copy of rows that is moved towards consistent noisy tables (PrivSyn's GUM).
 
-    If no row lies in a structural zero before, no row does afterwards. The number of rows stays.
+    Its marginals are usually closer to the tables, though the error of a single one may rise. If no row lies in a
+    structural zero before, no row does afterwards. The number of rows stays.
 
     Args:
         domain: The domain.
         codes: The rows, shape (rows, attributes), at least one row.
-        tables: Wanted counts by clique, 0 or more; each is scaled to the number of rows.
+        tables: Wanted counts by clique, 0 or more, with a sum above 0; each is scaled to the number of rows.
         passes: Number of passes over all tables; in each, the table with the largest error comes
             first.
         rng: Source of randomness.

@@ -176,10 +176,9 @@ class Rules:
     def keep(self, households: Ints, sizes: Ints, members: Ints, rng: np.random.Generator) -> None:
         """Change the households that break a rule, in place, until no household does.
 
-        Members are replaced at random by members of households of the same size, where that breaks
-        no more rules; a household that still breaks one after 200 attempts (`TRIES`) becomes a copy of
-        one that breaks none. If all break one, the first becomes an example of the rules, and the
-        others its copies.
+        All three arrays are changed. Members are replaced at random by members of households of the same size, where that
+        breaks no more rules. A household that still breaks a rule after 200 attempts (`TRIES`) becomes a copy of one that
+        breaks none. If all break one, the first becomes an example of the rules, and the others its copies.
 
         Args:
             households: Codes, shape (n, columns).

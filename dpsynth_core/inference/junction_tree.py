@@ -280,10 +280,9 @@ class SizeOracle:
     def fitting(self, cliques: Iterable[int], candidates: Sequence[int], limit: float) -> list[bool]:
         """Return, for each candidate, whether a tree of `cliques` and it is known to have at most `limit` cells.
 
-        The result is True for a candidate inside one of the cliques, because it adds no cells.
-        Otherwise the present elimination order is tried first. With at most `ATTRIBUTES_TRIED`
-        attributes new orders are tried too; with more that would take too long, so that False then
-        means "not in the present order".
+        The result is True for a candidate inside one of the cliques, even above the limit, because it adds no cells.
+        Otherwise the present elimination order is tried first. With at most 32 attributes (`ATTRIBUTES_TRIED`), new orders
+        are tried too; with more that would take too long, so that False then means "not in the present order".
 
         Args:
             cliques: The measured cliques as masks.

@@ -107,7 +107,13 @@ class Queries:
         return self._table(mask_of(labels))
 
     def work(self, labels: Labels) -> float:
-        """Return the number of multiplications that `marginal` takes when no other query has been answered yet."""
+        """Return the number of multiplications that `marginal` takes when no other query has been answered yet.
+
+        It is 0 if a table that exists already only has to be summed.
+
+        Args:
+            labels: Ascending indices of attributes, from 0.
+        """
         return self._work(mask_of(labels))
 
     def inside(self, node: int, labels: Labels) -> Table:

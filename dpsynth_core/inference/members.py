@@ -291,10 +291,11 @@ def refine_members(
     passes: int = 3,
     limits: Sequence[Limit] = (),
 ) -> Ints:
-    """Return a copy of `members` whose tables are at least as close to the targets.
+    """Return a copy of `members` that is changed so that its tables come closer to the targets.
 
-    Single values are changed, and members of two households exchanged, wherever that lowers the loss. A sweep looks at
-    200,000 households at most (`MOST`), chosen at random.
+    Single values are changed, and members of two households exchanged, wherever that lowers the loss, which adds up the
+    tables by their weights; a single table may get worse. A sweep looks at 200,000 households at most (`MOST`), chosen
+    at random. Without targets nothing is changed.
 
     Args:
         households: Codes of the households, shape (n, columns); they stay.

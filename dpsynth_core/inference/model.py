@@ -120,6 +120,10 @@ class GraphicalModel:
 
         Returns:
             Array of shape domain.sizes(clique), which sums to `total`.
+
+        Raises:
+            InputError: A name is not in the domain.
+            FloatingPointError: The log-potentials are too extreme to be computed with.
         """
         return self.folding.unfolded(clique, self._folded(clique)) * self.total
 
@@ -172,9 +176,9 @@ class GraphicalModel:
 
         Args:
             n: Number of rows.
-            marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`), and
-                expensive ones are estimated from drawn rows or left out.
+            marginals: The marginals that rows are refined towards, with their weights c_r (see `refinement`). Only the
+                smallest ones are used, up to 20 million cells together (`REFINED_CELLS`). Those that are expensive to
+                compute are estimated from drawn rows, or are not used.
             rng: Source of randomness; the same state gives the same rows.
         """
         return self.rows_of(self.domain, n, marginals, rng)
@@ -183,14 +187,14 @@ class GraphicalModel:
         """Return codes of n synthetic rows with the first columns of the model alone, shape (n, len(columns)).
 
         The other columns are drawn with them, and dropped before refinement, so that refinement
-        need not keep them consistent. The rows keep the published tables of `columns`.
+        need not keep them consistent. The rows match the published tables of `columns` up to rounding, where rules allow it.
 
         Args:
             columns: A domain of the first attributes of the model's domain.
             n: Number of rows.
-            marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`), and
-                expensive ones are estimated from drawn rows or left out.
+            marginals: The marginals that rows are refined towards, with their weights c_r (see `refinement`). Only the
+                smallest ones are used, up to 20 million cells together (`REFINED_CELLS`). Those that are expensive to
+                compute are estimated from drawn rows, or are not used.
             rng: Source of randomness; the same state gives the same rows.
         """
         generated = self._generated(n, rng)[:, : len(columns)]
@@ -274,15 +278,17 @@ def refined(
     marginals: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> NDArray[np.integer]:
-    """Return a copy of rows whose marginals are at least as close to a model's own marginals.
+    """Return a copy of rows with single values changed, so that their marginals are closer to a model's marginals.
 
-    Only the marginals with the fewest cells, up to 20 million together (`REFINED_CELLS`), are refined towards.
+    The weighted sum of the marginals' losses (`refinement`) never rises; a single marginal may get worse. Only the
+    marginals with the fewest cells, up to 20 million together (`REFINED_CELLS`), count in it. No row is moved into a cell
+    that the model or the domain calls impossible.
 
     Args:
         domain: The domain of the rows.
         probabilities: Returns the model's marginal over a clique, as probabilities.
         codes: The rows, shape (rows, attributes).
-        marginals: The weight c_r of each marginal (see `refinement`).
+        marginals: The weight c_r of each marginal in the sum.
         rng: Source of randomness.
     """
     wanted = _smallest(domain, marginals)
@@ -361,8 +367,8 @@ class WeightedRecords:
 
         Args:
             n: Number of rows.
-            marginals: The marginals that rows are refined towards, with their weights c_r (see
-                `refinement`). Only the smallest count, up to 20 million cells together (`REFINED_CELLS`).
+            marginals: The marginals that rows are refined towards, with their weights c_r (see `refinement`). Only the
+                smallest ones are used, up to 20 million cells together (`REFINED_CELLS`).
             rng: Source of randomness.
         """
         codes = rng.permutation(np.repeat(self.codes, rounded(self.weights * (n / self.total), n, rng), axis=0))

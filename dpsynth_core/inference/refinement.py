@@ -124,11 +124,12 @@ def refine(
     zeros: Mapping[Labels, NDArray[np.bool_]] | None = None,
     passes: int = 2,
 ) -> NDArray[np.integer]:
-    """Return a copy of rows whose marginals are at least as close to their targets, by the loss that this file defines.
+    """Return a copy of rows with single values changed, so that their marginals are closer to the targets.
 
-    The loss is a weighted sum of Huber's losses of (rows minus wanted rows) over all cells. A cell whose target is zero
-    in some marginal is never entered. Without rows or targets the copy is equal to the rows. A pass looks at 100,000
-    rows at most (`MOST_ROWS`), chosen at random, and at fewer for many marginals (`MOST_LINES`).
+    The loss never rises; a single marginal may get worse. It is a weighted sum of Huber's losses of (rows minus wanted
+    rows) over all cells. A cell whose target is zero in some marginal is never entered. Without rows or targets the copy
+    is equal to the rows. A pass looks at 100,000 rows at most (`MOST_ROWS`), chosen at random, and at fewer for many
+    marginals (`MOST_LINES`).
 
     Args:
         codes: The rows, shape (rows, attributes).

@@ -109,7 +109,10 @@ def possible(share: float, least: float = 0.0) -> float:
 
 
 def percent(share: float) -> str:
-    """Return a share (0.123) as text in percent ("12.3%"), with one decimal, or with two if it is below 1%."""
+    """Return a share of at least 0 (0.123) as text in percent ("12.3%").
+
+    It has one decimal, or two if the share is below 0.995%; 0 is "0.0%".
+    """
     return f"{share:.1%}" if share >= 0.00995 or share == 0 else f"{share:.2%}"
 
 

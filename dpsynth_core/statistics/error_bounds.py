@@ -39,7 +39,7 @@ class Ratio:
 
     @property
     def value(self) -> float:
-        """The measured ratio: the difference in units of `scale`, divided by the number of people."""
+        """The measured ratio: the difference, times `scale`, divided by the number of people."""
         return self.scale * self.difference.value / self.people.value
 
     def at_most(self) -> float:

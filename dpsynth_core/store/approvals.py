@@ -135,11 +135,11 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
         owner: The person who approves; their role must allow `Act.APPROVE`.
         run: Id of the run.
         stage: PLAN or RELEASE.
-        reason: The reason, which is kept in the ledger.
+        reason: The reason, which is kept in the ledger without spaces around it.
 
     Raises:
-        InputError: The person made the run or had a part in its project, the reason is missing, no
-            approval is awaited, or the role does not allow it.
+        InputError: The person made the run or had a part in its project, the reason has fewer than three different
+            words, no approval is awaited, or the role does not allow it.
         StoreFault: The ledger is not whole (BooksLost), or the file of the house rules is missing or was altered.
     """
     check_reason("reason", reason, "why it may go on (it is kept in the ledger)")

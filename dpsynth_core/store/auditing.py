@@ -43,7 +43,8 @@ class Audit:
     def holding(self, noted: str) -> Audit:
         """Return the audit, with a problem if no entry's hash begins with the hash that an auditor noted.
 
-        A hash of fewer than 16 characters is always a problem.
+        This problem takes the place of any other. A hash of fewer than 16 characters is always a problem. This audit is not
+        changed.
 
         Args:
             noted: The hash, or at least its first `LEAST_DIGITS` (16) characters; case and spaces around it do not count.
@@ -102,7 +103,10 @@ def newest_entries(populations: Sequence[str], page: int = 1) -> tuple[int, tupl
 
 
 def clock_sentence(verified: Verification) -> str:
-    """Return a sentence about entries that are dated before their predecessors, or "" without such entries."""
+    """Return a sentence about entries that are dated before their predecessors, or "" without such entries.
+
+    It gives the number of the first such entry, and counts the others.
+    """
     if not verified.set_back:
         return ""
     several = f" (and {len(verified.set_back) - 1:,} more like it)" if len(verified.set_back) > 1 else ""

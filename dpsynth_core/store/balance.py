@@ -87,6 +87,9 @@ def populations() -> tuple[str, ...]:
     """Return the names of all populations, in the order in which they were opened; () before the first.
 
     The ledger is read without a check that it is whole.
+
+    Raises:
+        BooksLost: The table has rows that are not entries.
     """
     with reading() as db:
         return verified_books.unverified(db).populations
@@ -140,7 +143,7 @@ def spent_by_all(only: Collection[str] | None = None) -> tuple[Spent, ...]:
 
 
 def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
-    """Return the names of other populations that were charged for the same table, or for one of two, sorted.
+    """Return the names of other populations that were charged for the same table, or for one of two linked tables, sorted.
 
     A name is a reason for a warning; () if there was no such charge. Charges that were given back do not count. The
     answer depends on records and is for the curator only.
@@ -150,7 +153,7 @@ def same_file_elsewhere(fingerprint: str, population: str) -> tuple[str, ...]:
         population: Name of the population that is to be charged.
 
     Raises:
-        BooksLost: The ledger is not whole.
+        BooksLost: The ledger is not whole, or the key of the fingerprints is lost.
     """
     verified_books.read()
     place = home(), sealed_fingerprints.key(), fingerprint

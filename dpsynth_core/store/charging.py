@@ -109,27 +109,28 @@ def charged(
     """Reserve the plan's budget and call `execute`.
 
     The ledger of an office is charged if one is configured, else the ledger here. A population that is not open is opened
-    with the default cap. The run is a job, as in the app (`jobs`). If it ends before it reads a record, the reservation
-    is given back; if this process is killed, the next process that reconciles jobs gives it back.
-    If `execute` raises after it read a record, the run can continue or be recovered.
+    with the default cap. If the run ends before it reads a record, the reservation is given back. With the ledger here,
+    the run is a job, as in the app (`jobs`): if this process is killed, the next process that reconciles jobs gives the
+    reservation back. If `execute` raises after it read a record, the run can continue or be recovered.
 
     Args:
         plan: The plan; its population is charged.
         execute: Called with the run's id in the ledger and a function to call right before the
             first record is read. The run is over when `execute` returns, with the release complete. What it raises
             is raised here.
-        warn: Called with a sentence if the clock is behind the ledger, and if a population is
-            opened whose name mixes scripts.
-        warn_privately: Called with a sentence if the same file was charged to another population,
-            which depends on every record.
+        warn: Called with a sentence if a population is opened whose name mixes scripts, and if the clock is behind
+            the ledger here; an office's ledger is not compared with the clock.
+        warn_privately: Called with a sentence if the same file was charged to another population in the ledger here,
+            which depends on every record. Simulated tables, and an office's ledger, are not looked at.
 
     Raises:
         InputError: The plan breaks a rule of the house, a table cannot be read, or the office refuses; nothing is
             reserved.
         CapExceeded: The cap leaves too little; nothing is reserved.
         UnitDiffers: The population has another unit of privacy; nothing is reserved.
-        StoreFault: The ledger cannot be used; nothing is reserved.
-        ChargedError: The reservation could not be given back.
+        StoreFault: The ledger cannot be used; nothing is reserved. But if an office's server does not answer, the
+            reservation may stand.
+        ChargedError: The reservation could not be given back, or (InDoubt) a database server was lost while it was written.
     """
     run, spec = new_id(), plan.spec
     if (doubt := mixed_scripts(spec.population)) and left(spec.population, plan.shares.accountant) is None:

@@ -96,8 +96,10 @@ def transaction() -> Iterator[Connection]:
     head is replaced after the commit. In an unused home the database is created first.
 
     Raises:
-        StoreFault: The disk or the database refuses; nothing is kept then.
+        StoreFault: The disk or the database refuses; nothing is kept then. Only for its subclass InDoubt, when a server was
+            lost during the commit, it is not known whether that was kept.
         InputError: Another version of this program wrote the database.
+        sqlite3.IntegrityError: A rule of the tables refuses a statement; on a server it is psycopg.IntegrityError.
     """
     with explained(), closing(connect()) as connection, suspecting(connection):  # closing rolls back what was not committed
         connection.execute("BEGIN IMMEDIATE")
@@ -180,6 +182,8 @@ def connect() -> Connection:
     Raises:
         BooksLost: The database is missing or empty, but the home was used before.
         InputError: Another version of this program wrote the database.
+        sqlite3.Error: SQLite cannot open the file (`faults.explained` makes a StoreFault of it); on a server it is
+            StoreFault.
     """
     if (connection := _there()) is None:
         traces = _traces()

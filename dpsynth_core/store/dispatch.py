@@ -166,7 +166,15 @@ def leave(job: str) -> None:
 
 
 def pump() -> None:
-    """Judge the workers by their processes, then start workers for waiting jobs as far as memory and `DPSYNTH_CONCURRENT_RUNS` allow."""
+    """Judge the workers by their processes, then start workers for waiting jobs as far as there is room.
+
+    At most `DPSYNTH_CONCURRENT_RUNS` releases (by default 1) are made at the same time, and memory may allow fewer. A plan
+    that still needs an approval is not started.
+
+    Raises:
+        InputError: `DPSYNTH_CONCURRENT_RUNS` is not a whole number from 1 to a million.
+        StoreFault: The store cannot be used.
+    """
     with transaction() as db:
         jobs.reconcile(db)
     at_once = settings.number(settings.CONCURRENT_RUNS) or 1

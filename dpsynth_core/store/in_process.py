@@ -58,8 +58,8 @@ class Told:
 def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field: str = HOME, anew: bool = False) -> None:
     """Make the release of a feasible plan and pass it to `hand_over`.
 
-    If the plan's population is charged, an interrupted run of the same plan and table goes on instead, without a new
-    charge, unless `anew` is true.
+    If the plan's population is charged in the ledger here, an interrupted run of the same plan and table goes on instead,
+    without a new charge, unless `anew` is true.
 
     Args:
         plan: The plan.
@@ -72,8 +72,9 @@ def make(plan: Plan, place: Path | None, told: Told, hand_over: HandOver, field:
         anew: Whether to charge the plan again even if an interrupted run could continue.
 
     Raises:
-        InputError: No record was read; nothing is spent.
-        ChargedError: Records were read; the charge stands.
+        InputError: No record was read; nothing is spent. But after a StoreFault because an office's server does not
+            answer, its charge may stand.
+        ChargedError: Records were read; the charge stands. Its subclass InDoubt: the charge may stand.
     """
     if place is not None:
         check_used(plan.spec)
@@ -208,7 +209,8 @@ def finish(kept: Kept, place: Path, told: Told, answers: bool, hand_over: Callab
     """Finish the release of an interrupted run from its stored answers, then delete these.
 
     Reads no record and charges nothing. If `hand_over` raises, the answers stay. The answers of a
-    run of the app always stay, because its page recovers them.
+    run of the app always stay, because its page recovers them. For a charged run, the answers that this installation
+    stores are deleted, and a copy at another `place` stays.
 
     Args:
         kept: The answers of the kernel that the run stored.

@@ -70,7 +70,7 @@ class PlanDiffers(InputError):
 
 
 def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CAP, note: str = "") -> None:
-    """Open a population with a cap; a population that is open already keeps its cap.
+    """Open a population with a cap; a population that is open already keeps its cap, and nothing else is checked.
 
     Args:
         owner: The person who opens it; their role must allow `Act.CAP`.
@@ -79,7 +79,8 @@ def open_population(owner: str, name: str, cap: tuple[float, float] = DEFAULT_CA
         note: Text for people.
 
     Raises:
-        InputError: The name or the cap cannot be used, or the role does not allow it.
+        InputError: The name cannot be used or looks like another population's, the cap cannot be used, or the role does
+            not allow it.
         BooksLost: The ledger is not whole.
     """
     with transaction() as db:
@@ -100,8 +101,8 @@ def change_cap(owner: str, name: str, cap: tuple[float, float], note: str) -> No
         note: The reason, which is kept in the ledger.
 
     Raises:
-        InputError: The reason is missing, the cap cannot be used, the population is not open, or
-            the role does not allow it.
+        InputError: The reason has fewer than three different words, the cap cannot be used, the population is not open,
+            or the role does not allow it.
         BooksLost: The ledger is not whole.
     """
     check_budget(*cap)
@@ -154,7 +155,11 @@ def reserve(db: Connection, owner: str, charge: Charge) -> Entry:
 
 
 def entry_of(owner: str, charge: Charge) -> Entry:
-    """Return the ledger entry that reserves a charge, still without number, date and hashes."""
+    """Return the ledger entry that reserves a charge, still without number, date and hashes; its fingerprint is sealed.
+
+    Raises:
+        BooksLost: The key of the fingerprints is lost or damaged.
+    """
     unit, shared = charge.unit, {name: value for name, value in vars(charge).items() if name not in ("unit", "fingerprint")}
     return Entry(
         curator=owner,
@@ -232,7 +237,7 @@ def check_plan(run: str, digest: str) -> None:
 
     Raises:
         PlanDiffers: The entry names another plan.
-        BooksLost: The ledger lacks the entry.
+        BooksLost: The chain was altered, or the ledger lacks the entry.
     """
     charged = reservation(run)
     if charged.spec != digest:

@@ -65,7 +65,12 @@ def head_file() -> Path:
 
 
 def read() -> Head | None:
-    """Return the head as it was last written; None if the file is missing or damaged."""
+    """Return the head as it was last written; None if the file is missing or damaged.
+
+    Raises:
+        InputError: Something else than a file is at its path.
+        OSError: The file cannot be read.
+    """
     try:
         with head_file().open("rb") as stream:
             head = Head(**json.loads(stream.read(_MAX_BYTES)))

@@ -25,6 +25,9 @@ _ALIKE = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 def check_new(name: str, others: Iterable[str]) -> None:
     """Check that the name of a new population can be seen and does not look like another population's name.
 
+    Names look alike if they differ only in case, spaces, invisible characters or the form of letters, such as full
+    width. Like letters of two scripts are not found here (`mixed_scripts`).
+
     Args:
         name: The name.
         others: Names of the existing populations.
@@ -39,7 +42,10 @@ def check_new(name: str, others: Iterable[str]) -> None:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return whether two names look the same apart from case, spaces and invisible characters."""
+    """Return whether two names look the same apart from case, spaces, invisible characters and forms of letters.
+
+    Full width is such a form. Like letters of two scripts count as different.
+    """
     return _plain(one) == _plain(other)
 
 

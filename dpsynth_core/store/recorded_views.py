@@ -18,6 +18,9 @@ from dpsynth_core.store.tables import owned
 def record(owner: str, project: str, look: Look) -> None:
     """Record that a project takes a look at its private table, before any part of what it shows is visible.
 
+    For a person who signed in, the ledger gets an entry too. A look that the project has taken already is not recorded
+    again.
+
     Args:
         owner: The person who looks.
         project: Id of the project.
@@ -61,6 +64,8 @@ def changed(db: Connection, project: str) -> None:
 
 def of(owner: str, project: str) -> tuple[Look, ...]:
     """Return the looks that a project has taken so far, each once, in the order of `planning.private_views`; () without any.
+
+    COMPARED is left out once CHANGED is there.
 
     Raises:
         InputError: The owner has no such project.

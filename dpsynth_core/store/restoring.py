@@ -33,8 +33,8 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
     refund. A lost fingerprint key is replaced, so that files charged before are not recognised.
 
     Args:
-        owner: The person who accepts.
-        reason: Reason in writing, which is kept in the ledger.
+        owner: The person who accepts; their role is not checked.
+        reason: Reason in writing, which is kept in the ledger with a list of what was accepted.
         export: Entries of an export of this ledger, from the first one on; those behind the last
             entry of the database are added. Empty to add nothing.
 
@@ -42,7 +42,7 @@ def restore(owner: str, reason: str, export: Sequence[Entry] = ()) -> Head:
         The new head of the chain, the number and hash of the entry that was added last.
 
     Raises:
-        InputError: The reason is missing or too short, the export is not whole or belongs to
+        InputError: The reason has fewer than three different words, the export is not whole or belongs to
             another ledger, or nothing has to be accepted.
         StoreFault: The database is on a server, where one with tables is not replaced, and is still
             unusable.

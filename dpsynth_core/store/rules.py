@@ -94,13 +94,13 @@ def put_in_force(owner: str, text: str, reason: str) -> str:
     Args:
         owner: The person who demands the rules; their role must allow `Act.DEMAND`.
         text: The rules as JSON.
-        reason: The reason, which is kept in the ledger.
+        reason: The reason, which is kept in the ledger without spaces around it.
 
     Returns:
         The SHA-256 of the rules' file.
 
     Raises:
-        InputError: The reason or the rules are invalid, or the role does not allow this.
+        InputError: The reason has fewer than three different words, the rules are invalid, or the role does not allow this.
         BooksLost: The ledger is not whole.
     """
     check_reason("--reason", reason, "why these rules are put in force (it is kept in the ledger)")
@@ -136,6 +136,8 @@ def in_force(books: Books) -> Rules:
 
 def check(spec: Spec) -> None:
     """Check that a plan breaks no house rule; reads nothing of its table.
+
+    Rules about kinds of tables and queries are applied to the table of `data` alone, not to a second or public table.
 
     Raises:
         InputError: It breaks a rule; the first is named.

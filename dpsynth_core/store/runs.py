@@ -210,7 +210,7 @@ def delete(owner: str, run: str) -> None:
     For a person who signed in, the deletion is noted in the ledger if that is whole.
 
     Raises:
-        InputError: It has not ended, or another person owns the project.
+        InputError: The person has no such run, it has not ended, or another person owns the project.
     """
     ended = get(owner, run)
     if ended.active:
@@ -309,7 +309,7 @@ def note_download(owner: str, run: str, what: str) -> None:
 
 
 def approve(owner: str, run: str, stage: str, reason: str) -> None:
-    """Approve a run's plan or release (`approvals.approve`).
+    """Approve a run's plan or release (`approvals.approve`), as an entry of the ledger.
 
     Args:
         owner: The person who approves.
@@ -318,8 +318,8 @@ def approve(owner: str, run: str, stage: str, reason: str) -> None:
         reason: The reason, which is kept in the ledger.
 
     Raises:
-        InputError: The approval is not possible, or the release needs a reason of its curator
-            first.
+        InputError: No approval is awaited, the person had a part in the project or may not approve, the reason has fewer
+            than three different words, or the release needs a reason of its curator first.
     """
     with reading() as db:
         row = db.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
@@ -336,10 +336,10 @@ def explain(owner: str, run: str, reason: str) -> None:
     Args:
         owner: The person who writes it.
         run: Id of the run.
-        reason: The reason.
+        reason: The reason: at least three different words, and at most 10,000 characters, none of them invisible.
 
     Raises:
-        InputError: The text does not qualify as a reason, the release needs no reason or is
+        InputError: The text is no such reason, the release needs no reason or is
             approved already, the run has no release, or the person may not run plans.
     """
     with reading() as db:

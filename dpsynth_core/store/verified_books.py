@@ -75,7 +75,11 @@ def read() -> Books:
 
 
 def unverified(db: Connection) -> Books:
-    """Return the books as far as they can be read, whole or not."""
+    """Return the books as far as they can be read, whole or not.
+
+    Raises:
+        BooksLost: The table has rows that are not entries.
+    """
     return _look(db)[0]
 
 
