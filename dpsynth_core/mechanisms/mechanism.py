@@ -99,6 +99,9 @@ def split_by_size(shares: Mapping[Clique, float]) -> Split:
     Args:
         shares: Share of the budget for each table, by clique; the empty clique is the number of
             records.
+
+    Returns:
+        Each stage with the sum of its tables' shares, in this order; a stage with a sum of 0 is left out.
     """
     sizes = {COUNTING: {0}, SINGLE: {1}, ASKED: {len(clique) for clique in shares} - {0, 1}}
     stages = ((stage, math.fsum(share for clique, share in shares.items() if len(clique) in wanted)) for stage, wanted in sizes.items())

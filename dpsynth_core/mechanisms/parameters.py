@@ -100,11 +100,12 @@ def read(parameter: Parameter, value: object) -> Setting:
 
     Args:
         parameter: The parameter.
-        value: A number, a truth value, or a text such as "0.5" or "true".
+        value: A number, a truth value, or a text such as "0.5" or "true". A whole number may be written
+            6, 6.0 or "6"; a truth value in any case, but not as 1 or 0; a choice exactly as in `options`.
 
     Raises:
-        InputError: The value is invalid or out of range; the error names the parameter and its range. Whether
-            a column exists is not checked.
+        InputError: The value is invalid or out of range; the error names the parameter and what it may be.
+            Whether a column exists is not checked.
     """
     parsed = _parsed(parameter, value)
     if parsed is None:

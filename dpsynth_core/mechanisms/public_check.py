@@ -72,8 +72,11 @@ def reading(noisy: float | None, total: float, scale: float) -> CheckResult:
 
     Args:
         noisy: The noisy error in people, or None if there was no answer.
-        total: Number of people.
+        total: Number of people, above 0.
         scale: Scale of the Laplace noise in `noisy`, in people.
+
+    Returns:
+        The result in fractions of the people; without an answer, its error is None.
     """
     return CheckResult(None if noisy is None else noisy / total, _QUANTILE * scale / total, FLOOR)
 

@@ -44,7 +44,15 @@ LINKED = extension.Offer("households", "linked", f"{_GRAPHICAL}.households:House
 
 @dataclass(frozen=True)
 class Purpose:
-    """A purpose and the names of its mechanisms, the recommended one first. Title, sentence and research are as in `extension.Purpose`."""
+    """A purpose of mechanisms, as lists show it.
+
+    Attributes:
+        name: Name of the purpose.
+        title: Title for people.
+        sentence: Description for people.
+        mechanisms: Names of its mechanisms, the recommended one first.
+        research: Whether few people need its mechanisms, so that pages show them last.
+    """
 
     name: str
     title: str
@@ -133,7 +141,8 @@ def purpose(name: str) -> Purpose:
     """Return the purpose of the mechanism of this name; a purpose "foreign" for a mechanism of another package.
 
     Raises:
-        InputError: The name is unknown, or its package is not installed.
+        InputError: The name is unknown, or its package is not installed. The mechanism of two linked tables
+            has no purpose either.
     """
     mechanism = get(name)
     if mechanism.card.package:
@@ -172,14 +181,15 @@ def base(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Setting]:
     """Return by name the value of every parameter: the given one (number or text), or the preset's.
 
-    The preset itself is added unless it is the default.
+    The preset itself comes first unless it is the default.
 
     Args:
         mechanism: The mechanism with its defaults.
         given: Settings by name.
 
     Raises:
-        InputError: A name or a value is invalid; the error names the parameter.
+        InputError: A name or a value is invalid, and the error names the parameter; or no paper prints the
+            mechanism although `preset` asks for that.
     """
     start = base(mechanism, given)
     offered = {parameter.name: parameter for parameter in parameters(mechanism)}
@@ -216,15 +226,16 @@ def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
 def forecast(mechanism: Mechanism, workload: Workload, rho: float, people: float | None = None) -> Forecast:
     """Forecast the time (seconds) and memory (MB) of a run of a mechanism.
 
-    It does not fit where the workload asks thresholds that the mechanism does not take, where it does not keep published tables, and where
-    these leave nothing to measure.
+    It refuses the run, with 0 seconds and 0 MB, if the workload asks thresholds that the mechanism does not take, if
+    the domain has published tables that it does not keep, and if these leave nothing to measure. Otherwise the
+    mechanism's own forecast is returned, which may refuse for other reasons.
 
     Args:
         mechanism: The mechanism.
         workload: The workload.
         rho: Its budget, in rho.
-        people: Public number of people, divided by the counts that one person changes in a marginal (`Unit.marginal_l2`); None if it
-            is not known.
+        people: Public number of people, divided by the counts that one person changes in a marginal
+            (`Unit.marginal_l2`); None if it is not known. Only an `Adaptive` mechanism uses it.
     """
     if workload.threshold is not None and not mechanism.card.takes_thresholds:
         problem = f"it cannot ask who matches at least {workload.threshold} of the columns"

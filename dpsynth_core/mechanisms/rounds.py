@@ -124,8 +124,8 @@ class RoundBudget:
 def annealing_factor(rho: float, rho_left: float, reserve: float, most: float) -> float:
     """Return the factor by which a round after an uninformative one costs more, at least 1.
 
-    It is `most`, or less if only a smaller factor leaves `reserve` rounds affordable (AIM, Algorithm 3,
-    where `most` is 4 and the reserve 1).
+    It is `most`, unless only a smaller factor lets the remaining budget pay `reserve` rounds (AIM,
+    Algorithm 3, where `most` is 4 and the reserve 1).
 
     Args:
         rho: Cost of the uninformative round, in rho.
@@ -207,7 +207,10 @@ def count_people(kernel: Kernel, share: float) -> Generator[Measured, None, Meas
 
 
 def total_from(kernel: Kernel, measurements: Sequence[Measurement]) -> float:
-    """Return the number of records: exact and free if it is public, otherwise the best estimate from measurements, at least 1."""
+    """Return the number of records: the exact one, for free, if it is public, else the best estimate from measurements.
+
+    An estimate is at least 1; a public number may be 0.
+    """
     return kernel.measure_total(1.0) if kernel.unit.total_is_public else estimate_total(measurements)
 
 
@@ -286,6 +289,9 @@ def least_error_shares(domain: Domain, weights: Mapping[Clique, float]) -> dict[
     Args:
         domain: The domain, which gives the numbers of cells n_r.
         weights: Weight c_r of each marginal.
+
+    Returns:
+        The shares by clique, in the order of `weights`, adding up to 1; {} without marginals.
     """
     raw = {clique: (weight * domain.cells(clique)) ** (2 / 3) for clique, weight in weights.items()}
     whole = math.fsum(raw.values())

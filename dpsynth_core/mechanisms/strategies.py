@@ -66,8 +66,8 @@ def best(workload: Workload, rows_price: float) -> Strategy:
     """Return the best strategy of OPT_M for a workload, over its marginals, their subsets and wider marginals.
 
     Wider marginals have up to two columns more than the widest of the workload, and at most 1,000,000 cells.
-    At most 5,000 sets are tried, so that wide workloads have narrower ones. They are used only if they lower
-    the error by 2 %.
+    If these were more than 5,000 sets, one additional column is tried, and then none. Wider marginals are used
+    only if they lower the error by 2 % or more. The result is cached.
 
     Args:
         workload: The marginals to answer, with their weights.
@@ -78,12 +78,12 @@ def best(workload: Workload, rows_price: float) -> Strategy:
 
 
 def within(workload: Workload, rows_price: float) -> Strategy:
-    """Return the best strategy of OPT_M for a workload, over its marginals and their subsets alone.
+    """Return the best strategy of OPT_M that measures only the workload's marginals and their subsets.
 
     Args:
         workload: The marginals to answer, with their weights.
         rows_price: The rho of measuring the number of rows, divided by the rho of measuring a marginal with
-            the same sigma; 0 if the number of rows is public.
+            the same sigma; 0 if the number of rows is public, so that it is not measured.
     """
     return least_squared_error(workload, workload.closure(), rows_price)
 
@@ -117,18 +117,21 @@ def _wider_tables(workload: Workload) -> list[Clique]:
 
 
 def least_squared_error(workload: Workload, tables: Collection[Clique], rows_price: float) -> Strategy:
-    """Return the shares of rho for which the workload's marginals have the least expected weighted squared error.
+    """Return the strategy whose shares of rho give the workload's marginals the least expected weighted squared error.
 
-    The error is the sum over the marginals r and their cells of c_r^2 times the expected squared error
-    of the cell, where c_r is the weight of r. It exceeds the least possible with these tables by about
-    0.1 % at most.
+    The error is the sum of c_r^2 times the expected squared error of a cell, over the cells of all
+    marginals r. c_r is the weight of r. The result exceeds the least error that these tables allow by about
+    0.1 % at most: tables of little use get no share.
 
     Args:
         workload: The marginals to answer, with their weights.
-        tables: The marginals that may be measured. Each marginal of the workload must be a subset of
-            one of them; this is not checked.
+        tables: The marginals that may be measured. They must contain every marginal of the workload, whole
+            or inside a larger one; this is not checked.
         rows_price: The rho of measuring the number of rows, divided by the rho of measuring a marginal
             with the same sigma. 0 if the number of rows is public; it is then not measured.
+
+    Returns:
+        The strategy; with no shares if the columns have one value each and the number of rows is public.
     """
     domain = workload.domain
     secret = [NUMBER_OF_ROWS] if rows_price else []

@@ -150,13 +150,13 @@ def _numbers(kernel: SealedKernel, portions: Sequence[Portion]) -> Iterator[Lear
 def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Attribute:
     """Return a column with cells for the texts that were found, in alphabetical order, and for all other values.
 
-    If more texts were found than the column may have cells, those with the largest noisy counts are
-    kept, and the others count as "other". Empty values have a cell if their noisy number is more
+    At most `unknown.most` - 2 texts have cells. If more were found, those with the largest noisy counts
+    are kept, and the others count as "other". Empty values have a cell if their noisy number is more
     than twice the noise, or if the column would otherwise have a single cell; else they count as
     "other". Only noisy counts decide.
 
     Args:
-        unknown: The column as declared, with the largest number of cells.
+        unknown: The column as declared, with the largest number of cells (`most`).
         noisy: Noisy number of records of each published text (`discover_values`).
         sigma: Standard deviation of the noise, in records.
     """
@@ -168,10 +168,10 @@ def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Att
 def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
     """Return the noisy counts of a learnt column's cells, in the order of its cells.
 
-    Each count has the variance sigma^2 plus that of rounding. The count of "other" is not known: it is
-    0 with infinite variance. A text is published only if its noisy count reached the threshold T, so
-    its count is biased upwards: by 0.8 sigma if its true count is T, by 0.06 sigma if it is T + 2 sigma.
-    The variance does not include this bias.
+    Each count has the variance sigma^2 plus that of rounding. The count of "other" is stated as 0 with
+    infinite variance, because it is unknown. A text is published only if its noisy count reached the
+    threshold T. This biases its count upwards, by 0.8 sigma if its true count is T and by 0.06 sigma if it
+    is T + 2 sigma, which the variance leaves out.
 
     Args:
         learnt: The column with its cells.

@@ -198,9 +198,10 @@ def _best_cut(at: Counts, below: Counts, sigma: float, low: float, high: float) 
 def counts(column: Attribute, bins: Edges, edges: Edges, noisy: Counts, sigma: float) -> MarginalCounts:
     """Return the noisy counts of a learnt column's cells, summed from finer cells, with variances, in records.
 
-    The finer cells count numbers beyond their edges in the nearest cell, as bins do. If the column
-    has a separate cell for such numbers, the counts of this cell and of the first and the last bin
-    are unknown: their variances are infinite.
+    The counts are in this order: the bins, a cell for numbers beyond them if the column has one, missing
+    values. The finer cells count numbers beyond their edges in the nearest cell, as bins do. If the column
+    has a separate cell for such numbers, its count is stated as 0, and the variances of this cell and of
+    the first and the last bin are infinite.
 
     Args:
         column: The column as declared.

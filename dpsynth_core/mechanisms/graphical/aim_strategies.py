@@ -227,7 +227,8 @@ class AimParameters:
     def least_for_columns(self, tables: Collection[Clique], domain: Domain) -> float:
         """Return the least share of the budget for single columns, from 0 to 1, the cost of selections included.
 
-        It is 1 if only columns are asked for, unless `column_noise` forbids more for columns.
+        It is 1 if only columns are asked for, unless `column_noise` is 1000 (`NO_MORE`). Columns with a
+        published table are not counted.
 
         Args:
             tables: The tables of the workload with all their subsets.
@@ -250,7 +251,8 @@ class AimParameters:
         """Return the share of the budget for single columns, from 0 to 1, that balances their noise: e / (e + c).
 
         c is `column_noise`, less where columns depend less than usual, and more from four times the
-        usual dependence on.
+        usual dependence on. The share is 0 if `column_noise` is 1000 (`NO_MORE`), and otherwise 1 without any
+        dependence.
 
         Args:
             noise: Mean noise e of the columns (`mean_noise`), a share of people.
@@ -273,9 +275,12 @@ class AimParameters:
         return (max(least, self.share_beside(noise, gap)),)
 
     def capacity_mb(self, columns: int) -> float:
-        """Return the model's capacity in MB for a table of so many columns.
+        """Return the capacity in MB of the model of a table.
 
-        It is `max_size_mb`, or a sixteenth of it from 50 columns on (`Strategies.wide`).
+        It is `max_size_mb`, or a sixteenth of it from `Strategies.wide` (usually 50) columns on.
+
+        Args:
+            columns: Number of the table's columns.
         """
         return self.max_size_mb * (WIDE_CAPACITY if columns >= self.strategies.wide else 1.0)
 

@@ -30,10 +30,10 @@ Scores = Mapping[Clique, float]
 def cliques_of(domain: Domain, scores: Scores, most_cells: float) -> list[Clique]:
     """Return the maximal cliques of the attribute graph, which have at most `most_cells` cells together.
 
-    Starting from the edges of the structural zeros, the edge that raises (sum of scores -
-    SIZE_PENALTY * cells) most is added, until no edge raises it. Only edges that keep the graph
-    triangulated (`_closes`) are tried; every triangulated graph can be reached this way. An edge
-    without room is not tried again, because more edges make no junction tree smaller.
+    The edges of the structural zeros are always in the graph, even if they need more cells. Starting from
+    them, the edge that raises (sum of scores - SIZE_PENALTY * cells) most is added, until no edge raises it.
+    Only edges that keep the graph triangulated (`_closes`) are tried; every triangulated graph can be reached
+    this way. An edge without room is not tried again, because more edges make no junction tree smaller.
 
     Args:
         domain: The domain.
@@ -231,7 +231,8 @@ def candidates(useful: Useful, cliques: Sequence[Clique]) -> dict[Clique, float]
     """Return the candidates of later rounds: single columns, and useful marginals inside a clique of the graph.
 
     Every clique divides (number of its columns)^2 equally among its candidates, so that small
-    cliques count too.
+    cliques count too. If the cliques have more than 50,000 subsets (`MOST_CANDIDATES`), wider marginals
+    are left out.
 
     Args:
         useful: The rule for useful marginals.

@@ -323,11 +323,10 @@ def least_mb(domain: Domain, tables: Iterable[Clique]) -> float:
 
 
 def room_for(needed_mb: float, *others: str, most_mb: float = MOST_MB) -> str:
-    """Return the remedies for a model that needs more than its capacity, joined by "or".
+    """Return the remedies for a model that needs more than its capacity, joined by "or"; "" without any remedy.
 
     Args:
-        needed_mb: Size of the model in MB. Raising the capacity to it is a remedy if a plan may
-            state so much.
+        needed_mb: Size of the model in MB. To raise the capacity to it is a remedy if it is at most `most_mb`.
         *others: Other remedies.
         most_mb: The largest capacity that a plan may state.
     """
@@ -362,8 +361,8 @@ class Choice:
     def taught_little(self, model: GraphicalModel) -> bool:
         """Return whether the measurement of the chosen table changed the model's answer no more than noise would.
 
-        The L1 distance of both answers is compared with the offset of the selection. This is the condition for
-        more expensive rounds (AIM, Algorithm 3).
+        That is so if the L1 distance, in counts, of the answers before and after is at most the offset of the
+        selection. This is the condition for more expensive rounds (AIM, Algorithm 3).
 
         Args:
             model: The model after the measurement.
