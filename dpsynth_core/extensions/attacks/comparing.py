@@ -47,9 +47,10 @@ class Beside:
 
 
 def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ...]:
-    """Return each attack with its controls. An attack that can be tried on nobody of a group is left out.
+    """Return each attack with its controls, in the order of `measures.ATTACKS`.
 
-    The result is exact: it is for the curator alone, and callers keep it in the zone of the people.
+    An attack that can be tried on nobody of a group is left out. The result is exact: it is for the curator
+    alone, and callers keep it in the zone of the people.
 
     Args:
         people: People of the table, people left out, and the rows.
@@ -57,7 +58,8 @@ def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ..
         ceiling: What epsilon allows (`outcomes.Ceiling`).
 
     Raises:
-        InputError: A group has fewer than `FEWEST` people, or both groups have the same records.
+        InputError: A group has fewer than 50 people (`FEWEST`), or both groups have the same records in the
+            same order.
     """
     check(people.inside, people.outside)
     copied = replace(people, rows=people.inside)
@@ -70,7 +72,7 @@ def check(inside: Codes, outside: Codes) -> None:
     """Check that two groups can be compared, and return nothing. Errors contain no value of a record.
 
     Raises:
-        InputError: There are fewer than `FEWEST` people in a group, or both groups have the same records in the same order.
+        InputError: A group has fewer than 50 people (`FEWEST`), or both groups have the same records in the same order.
     """
     if len(inside) < FEWEST:
         raise InputError("table", f"it has fewer than {FEWEST} people", "attacks on so few people say nothing")
@@ -90,5 +92,5 @@ def _beside(title: str, tried: Tried, copied: Tried, ceiling: Ceiling, attacks: 
 
 
 def counts(tried: Tried) -> Sequence[Count]:
-    """Return how often an attack worked on people of the table, and on the others."""
+    """Return how often an attack worked: first on people of the table, then on the others."""
     return [Count(int(one.sum()), len(one)) for one in (tried.inside, tried.outside)]

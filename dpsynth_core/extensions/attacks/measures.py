@@ -73,12 +73,12 @@ class Tried:
 
 
 def replicated_uniques(people: People, roles: Roles) -> Tried:
-    """Try RepU: a person is alone with their keys among all people, and exactly one row has the same keys."""
+    """Try RepU on everybody: it works if nobody else has the person's keys, and exactly one row has them."""
     return _split(people, _alone_in_both(people, roles.keys))
 
 
 def disclosed(people: People, roles: Roles) -> Tried:
-    """Try DiSCO: the rows with a person's keys all have the same target value, and it is the person's."""
+    """Try DiSCO on everybody: it works if some row has the person's keys, and all such rows have the person's target value."""
     of_keys, of_both = (_Cells.of(people, columns) for columns in (roles.keys, (*roles.keys, roles.target)))
     found, place = np.unique(of_both.rows, return_index=True)
     values = np.bincount(of_keys.rows[place], minlength=of_keys.number)  # different target values in the rows with these keys
@@ -87,9 +87,9 @@ def disclosed(people: People, roles: Roles) -> Tried:
 
 
 def same_row(people: People, roles: Roles) -> Tried:  # noqa: ARG001
-    """Look for the rows of those people whose record nobody else has: a row that is the same in all columns.
+    """Try each person who is alone with their record among all people: some row is the same in all columns.
 
-    The result has these people alone, and is empty if there are none. `roles` is not used.
+    The result has only these people, in their order; it is empty if no record is unique. `roles` is not used.
     """
     cells = _Cells.of(people, range(len(people.sizes)))
     alone = cells.among_people[cells.people] == 1
@@ -99,10 +99,10 @@ def same_row(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 
 
 def singled_out(people: People, roles: Roles) -> Tried:  # noqa: ARG001
-    """Try to single people out: values of three columns that exactly one row has, and exactly one person.
+    """Try to single people out: three columns have values together that exactly one row and exactly one person has.
 
-    All sets of three columns are tried, or `_GUESSES` sets, which are the same in each call. `roles` is not
-    used.
+    All sets of three columns are tried, or 60 of them (`_GUESSES`) if there are more; these are the same in each
+    call. A table of fewer columns has one set, of all its columns. `roles` is not used.
     """
     columns = len(people.sizes)
     sets = list(combinations(range(columns), min(_TOGETHER, columns)))
@@ -117,9 +117,9 @@ def traced_by_pairs(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to trace people: the rows have more of their pairs of values than people who did not take part.
 
     The score is the sum over pairs of columns of the logarithm of the pair's share in the rows over its share
-    among other people. The attack says "took part" of half of all people on whom it is tried (`_traced`).
-    These are all people of the table and every second one of the others, whose other half the attacker knows.
-    `roles` is not used.
+    among other people. The attack is tried on all people of the table and every second one of the others; it
+    knows the records of their other half. It says "took part" (True) of the half of these people with the
+    highest scores, whichever group they are of. `roles` is not used.
     """
     known, tried = _world(people)
     columns = len(people.sizes)
@@ -134,9 +134,10 @@ def traced_by_pairs(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 def traced_by_distance(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to trace people: some row is nearer to their record than the record of any other person whom the attacker knows.
 
-    Distances count the columns that differ. The attack says "took part" of a tenth of all people on whom it
-    is tried (`_traced`). These are all people of the table and every second one of the others. At most 5,000
-    rows, and 5,000 people whom the attacker knows, are looked at. `roles` is not used.
+    Distances count the columns that differ. The attack is tried on all people of the table and every second one
+    of the others; it knows the records of their other half. It says "took part" (True) of the tenth of these
+    people for whom this holds most clearly, whichever group they are of. Only the first 5,000 rows and the
+    first 5,000 known people are looked at. `roles` is not used.
     """
     known, tried = _world(people)
     of = np.concatenate([tried.inside, tried.outside])

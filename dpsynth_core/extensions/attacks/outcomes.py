@@ -74,9 +74,9 @@ def difference_by_chance(inside: Count, outside: Count) -> float:
 def excess(inside: Count, outside: Count, ceiling: Ceiling, left: float) -> float:
     """Return a p-value that the attack works on people of the table as often as the ceiling allows, or more rarely.
 
-    The share of others is unknown. For shares throughout its Clopper-Pearson interval of confidence 1 - `left`, the exact probability is
-    computed of numbers that are as far above the ceiling as those seen. The largest of them plus `left` is a p-value (Berger and Boos
-    1994). The distance from the ceiling is measured along its slope at that share.
+    The share of others is unknown. So 33 shares (`_RATES`) in its Clopper-Pearson interval of confidence 1 - `left` are tried. For each the
+    exact probability is computed that the numbers are at least as far above the ceiling as those seen. The largest of these probabilities
+    plus `left` is a p-value (Berger and Boos 1994). The distance from the ceiling is measured along its slope at that share.
 
     Args:
         inside: People of the table.
@@ -85,7 +85,7 @@ def excess(inside: Count, outside: Count, ceiling: Ceiling, left: float) -> floa
         left: Probability that the interval misses the share.
 
     Returns:
-        The p-value, from `left` to 1.
+        The p-value, from `left` to 1; 1 if the share seen inside is not above the ceiling.
     """
     if inside.share <= ceiling(np.array([outside.share]))[0]:
         return 1.0
@@ -118,9 +118,10 @@ def interval(count: Count, confidence: float = CONFIDENCE) -> tuple[float, float
 
 
 def difference(inside: Count, outside: Count) -> tuple[float, float]:
-    """Return an interval of the share inside minus that outside, of confidence 95 %: Newcombe's (1998), of two Clopper-Pearson ones.
+    """Return the two ends of an interval of the share inside minus that outside, of confidence 95 %.
 
-    With these instead of his intervals it is wider, and holds at least as often.
+    It is Newcombe's interval (1998), made of two Clopper-Pearson intervals. With these in place of his it is
+    wider, and holds at least as often.
     """
     (low, high), (lowest, highest), gap = interval(inside), interval(outside), inside.share - outside.share
     below = np.hypot(inside.share - low, highest - outside.share)

@@ -22,7 +22,8 @@ def plan(spec: Spec) -> Plan:
     The mechanism gets the budget of what is left out; the whole is the same.
 
     Raises:
-        InputError: The plan learns values of columns, or weights its rows, so that codes are not enough for it.
+        InputError: The spec makes no valid plan; or the plan learns values of columns or weights its rows, so that
+            codes are not enough for it.
     """
     budget = spec.budget.model_copy(update=dict.fromkeys(_NEED_VALUES, 0.0))
     found = synthesis.plan(spec.model_copy(update={"budget": budget}))

@@ -58,10 +58,11 @@ _MOST_SECONDS = 300.0
 def results(opened: OpenRun) -> None:
     """Draw the switch and, where it is on, the choices and then the attacks; nothing for a release without rows.
 
-    Switching it on, and confirming the first time, records a look at the private table, which later releases
-    state. The attacks are on at most 20,000 people of a group: of an uploaded file, which is on the disk
-    while it is read, or of a run of the plan on half of the people, if it takes no more than `_MOST_SECONDS`.
-    Nothing is charged, and no result is stored.
+    Where the rows cannot be attacked here, a sentence on the reason replaces the switch (`refusal`). Switching it
+    on, and confirming the first time, records a look at the private table, which later releases state. The
+    attacks are on at most 20,000 people of a group: of an uploaded file, which is on the disk while it is read,
+    or of a run of the plan on half of the people, if this is expected to take at most 300 seconds. Nothing is
+    charged, and no result is stored.
     """
     if opened.release.codes is None:
         return
@@ -206,7 +207,10 @@ def table(found: Sequence[Beside]) -> str:
 
 
 def remarks(found: Sequence[Beside]) -> list[str]:
-    """Return sentences on what the table does not show: attacks without power, and people left out who are unlike those of the table.
+    """Return sentences beside the table: on the numbers of people, on attacks without power, and on unlike groups.
+
+    The first sentence is always there. The second names attacks that do not even find a copy of the table; the
+    third names attacks that work better on people left out, who are then unlike those of the table.
 
     Args:
         found: The attacks, at least one.

@@ -226,7 +226,7 @@ class Branch:
         self.probability, self.others = 1.0, list[tuple[int, ...]]()
 
     def noisy_max(self, scores: Integers, scale: float) -> int:
-        """Return the next choice of the path, an index from 0, in proportion to exp(score / scale).
+        """Return the next choice of the path, an index from 0, whose probability is in proportion to exp(score / scale).
 
         Args:
             scores: Score of each choice.

@@ -50,6 +50,8 @@ class Accounted:
     def least(self, fpr: Rates, tpr: Rates) -> Rates:
         """Return the least rho under which tests with these rates are possible, shape (rates,).
 
+        It is 0 if tpr <= fpr, and it may be infinite.
+
         Args:
             fpr: False-positive rates, fractions, shape (rates,).
             tpr: True-positive rates at these, shape (rates,).
@@ -222,8 +224,9 @@ def from_draws(claim: Claim, draws: tuple[Sequence[Draw], Sequence[Draw]], level
 def scores(draws: tuple[Sequence[Draw], Sequence[Draw]]) -> tuple[Scores, Scores]:
     """Return the score of every draw: its loss plus the log ratio of its label's frequencies among the first draws of either table.
 
-    Half a draw more keeps the ratio finite. The first draws are a quarter. The scores of the draws after these (`held_out`) are
-    independent of each other.
+    The first draws are a quarter. Half a draw is added to each frequency, so that the ratio is finite. A draw
+    without a label keeps its loss. The scores of the draws after the first (`held_out`) are independent of
+    each other.
 
     Args:
         draws: Equally many answers without and with the person, in the order of drawing.

@@ -65,6 +65,8 @@ class Losses:
     def of(self, operation: str, arguments: Arguments) -> Guess:
         """Return a function that describes an answer of this operation by a `Draw`: a guess at its privacy loss, or a label.
 
+        An operation without a guess of its own is taken to answer numbers with Gaussian noise.
+
         Args:
             operation: Name of the operation.
             arguments: Arguments of the call, by name.
@@ -136,8 +138,8 @@ def chosen(likelihood: Likelihood) -> Maker:
 def key(answer: Any) -> Hashable:
     """Return an answer as a value that can be hashed.
 
-    The result for an array is a flat tuple of its numbers. The entries of a tuple are converted likewise. Any
-    other answer is returned unchanged, even if it cannot be hashed, such as a dict.
+    An array becomes a flat tuple of its numbers, and a tuple the tuple of its converted entries. Any other answer
+    is returned unchanged, even if it cannot be hashed, such as a dict.
     """
     if isinstance(answer, np.ndarray):
         return tuple(answer.ravel().tolist())

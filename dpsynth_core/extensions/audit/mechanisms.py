@@ -53,7 +53,8 @@ class Configuration:
     def of(cls, spec: Spec) -> Configuration:
         """Return the configuration of a spec, over a small part of its domain: 3 columns with 4 values each at most.
 
-        No file is opened: a mechanism that would use a public table gets an invented one.
+        A domain that is small enough is kept whole. Criteria and models are left out, and their budget goes to the
+        mechanism. No file is opened: a mechanism that would use a public table gets an invented one.
 
         Raises:
             InputError: The spec makes no valid plan.

@@ -74,11 +74,12 @@ def conclusion(audited: Sequence[Audited]) -> str:
 def of_operations(noise: Noise, draws: int) -> Iterator[Audited]:
     """Audit each kernel operation under each unit of privacy, and yield the results one by one.
 
-    All together report a violation of kept promises with probability 1e-6 at most.
+    All together report a violation of kept promises with probability 1e-6 at most. Choices among finitely many
+    answers are not drawn: their probabilities are computed.
 
     Args:
         noise: The noise source of kernels from which answers are drawn.
-        draws: Number of draws per table.
+        draws: Number of draws per table; slow operations get fewer.
     """
     audits = [(case, unit) for case in operations.CASES for unit in case.units]
     level = FALSE_ALARM / (3 * len(audits))  # no charge promises more than three things
@@ -100,7 +101,7 @@ def of_mechanism(configuration: mechanisms.Configuration, noise: Noise, draws: i
         on_part: Called after each run with the share of all runs that are done, from 0 to 1.
 
     Raises:
-        CapacityError: The audit would take more than an hour.
+        CapacityError: By the time of two runs, which are tried first, the audit would take more than an hour.
     """
     pairs = worst_cases(configuration.plan.domain, configuration.plan.unit)
     level = FALSE_ALARM / (len(configuration.claims) * len(pairs))

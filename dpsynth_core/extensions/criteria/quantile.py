@@ -140,8 +140,8 @@ class Quantile(MeasuredCriterion):
             published: The published tables and the number of records.
 
         Returns:
-            The number with its bounds of 95 % confidence each, 0 or less if the criterion is met; `UNKNOWN` if the release does
-            not determine the quantile.
+            The number with its bounds of 95 % confidence each, 0 or less if the criterion is met; `UNKNOWN` if the
+            release does not determine the quantile, where the budget is spent all the same.
         """
         domain, clique = kernel.domain, self.clique(kernel.domain)
         values = middles(domain[self.column])
@@ -177,7 +177,7 @@ class Quantile(MeasuredCriterion):
 
     @override
     def amount(self, error: float) -> str:
-        """Return an error, a number of people, in words."""
+        """Return an error in words: a number of people, or of households of linked tables, on the wrong side."""
         return f"{error:,.0f} {self.unit_of_error}"
 
     @override
@@ -187,7 +187,7 @@ class Quantile(MeasuredCriterion):
 
     @override
     def finding(self, interval: Interval) -> str:
-        """Return a sentence with the measured error and its bound of 95 % confidence, in people."""
+        """Return a sentence with the measured error and its bound of 95 % confidence, in people or households."""
         if interval.at_most <= 0:
             spare, least = f"{-interval.error:,.0f} {self.who} to spare", f"at least {-interval.at_most:,.0f}"
             return f"Measured: it lies between those edges, with {spare}, {least} with 95% confidence."

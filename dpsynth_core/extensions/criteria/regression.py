@@ -137,8 +137,9 @@ class Coefficient(MeasuredCriterion):
             published: The published tables and the number of records.
 
         Returns:
-            The error with its bounds of 95 % confidence each, in units of y for each unit of x; `UNKNOWN` if the release does
-            not determine the coefficient, or noise may hide the spread of a column.
+            The error with its bounds of 95 % confidence each, in units of y for each unit of x. `UNKNOWN` if the
+            release does not determine the coefficient, or noise may hide the spread of a column; the budget is
+            spent all the same.
         """
         domain, clique = kernel.domain, self.clique(kernel.domain)
         columns = (*self.beside, self.on, self.outcome)

@@ -72,9 +72,9 @@ def read(text: str) -> Address:
         text: An address such as postgresql://HOST/DATABASE or duckdb:///FILE, or the path of a file, whose ending tells its kind.
 
     Raises:
-        InputError: The text is not the address of a known database, or duckdb:// or sqlite:// is not followed
-            by a path from the top of the file system. An address with :// is also refused if it contains a
-            password or an option that is not allowed; a plain path is not searched for passwords. The message
+        InputError: The text is not the address of a known database; duckdb:// or sqlite:// is not followed by a
+            path from the top of the file system, or a "?" is in the address; or an address with :// contains a
+            password or an option that is not allowed. A plain path is not searched for passwords. The message
             does not repeat the text.
     """
     scheme, separator, rest = text.partition("://")

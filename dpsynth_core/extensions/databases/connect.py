@@ -150,10 +150,12 @@ class Connection:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """The tables and views that can be read, without their columns.
+        """The tables and views that can be read, without their columns; read from the database at the first use.
 
         Raises:
             InputError: The database cannot be opened, does not answer, or takes too long.
+            Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         tables = tuple((schema, name) for schema, name in self.rows(self._engine.CATALOGUE))
         return Catalogue(tables, self._opened.search_path, capitals=self.address.engine == "postgres")
@@ -166,7 +168,10 @@ class Connection:
                 `query`).
 
         Raises:
-            InputError: The section states both or neither, or what it states cannot be read.
+            InputError: The section states both or neither, what it states cannot be read or is not allowed, or the
+                database takes too long.
+            Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         from dpsynth_core.extensions.databases import query  # which loads sqlglot
 
@@ -184,6 +189,7 @@ class Connection:
         Raises:
             InputError: The database cannot be opened or refuses the SELECT, or it takes too long.
             Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         raw = self.raw
         with self._failures("data.table", "the table or query cannot be read", "check its name, and who may read it"):
@@ -332,21 +338,25 @@ class DatabaseTable:
 
     @property
     def declared(self) -> list[DeclaredColumn]:
-        """The declarations of the columns, in order, as far as their types in the database determine them."""
+        """The declarations of the columns, in order, as far as their types in the database determine them.
+
+        A column of which the database states no type is declared by its name alone.
+        """
         types = {name: pa.float64() if one.is_number_as_text else one.arrow for name, one in self._columns.items() if one.type}
         return [declared_type(pa.field(name, types[name])) if name in types else columns_of.declared(name) for name in self._columns]
 
     def batches(self, columns: Sequence[str], decimal: str) -> Batches:
-        """Yield all records in order, with these columns, as Arrow batches.
+        """Yield all records, sorted by the columns of `order`, as Arrow batches of the asked columns with their names.
 
         Args:
             columns: The names of the columns, at least one.
             decimal: The decimal mark of numbers that become text.
 
         Raises:
-            KeyError: A column is unknown.
+            KeyError: A column, or one of `order`, is unknown.
             InputError: The database refuses the statement, or it takes too long.
             Interrupted: A signal asked the process to end.
+            MemoryError: DuckDB has too little memory.
         """
         wanted, order = ([self._columns[name] for name in names] for names in (columns, self._order))
         for batch in self._connection.batches(self._select, wanted, order, decimal):
@@ -369,10 +379,12 @@ def tables(section: Mapping[str, Any]) -> list[str]:
     """Return the names of the tables and views that can be read, sorted, from the catalogue alone.
 
     Args:
-        section: The section `data`, with the address as "path".
+        section: The section `data`, with the address as "path", and perhaps "timeout" (seconds, default 3,600).
 
     Raises:
         InputError: The address cannot be used, or the database cannot be opened or does not answer.
+        Interrupted: A signal asked the process to end.
+        MemoryError: DuckDB has too little memory.
     """
     with closing(connect(section)) as connection:
         return connection.catalogue.listed()

@@ -83,6 +83,8 @@ def batches(raw: Any, select: str, columns: Sequence[Column], order: Sequence[Co
 def texts(values: Sequence[Any], decimal: str) -> pa.Array:
     """Return each value as text, converted independently of the others; None becomes null.
 
+    Bytes are read as UTF-8; what is not UTF-8 in them becomes replacement characters.
+
     Args:
         values: Values as SQLite gives them: integers, floats, texts, bytes and None.
         decimal: The decimal mark of fractions.

@@ -31,8 +31,8 @@ def reading(select: str, columns: Sequence[Column], order: Sequence[Column], val
         columns: The columns to read, at least one.
         order: The columns by which records are sorted, see `DatabaseTable`; empty for any order.
         value: Returns the SQL expression of a column's value, from its quoted, qualified name and the column.
-        key: Returns likewise the SQL expression that the column is sorted by. Two values with the same key must
-            be read as the same value, or else the order of records would be open.
+        key: Returns the SQL expression that the column is sorted by, from the same two. Two values with the same
+            key must be read as the same value, or else the order of records would be open.
     """
     records = unlike(column.name for column in (*columns, *order))
 
@@ -47,8 +47,8 @@ def reading(select: str, columns: Sequence[Column], order: Sequence[Column], val
 def plain(name: str, column: Column) -> str:
     """Return the SQL expression of a column's value in DuckDB or PostgreSQL, in its Arrow type.
 
-    A value without an Arrow type is cast to text. Dates and times before or after those that Arrow
-    can hold become the first or last one. A time with a zone becomes the time in UTC.
+    A column that is read as text is cast to text. Dates and times before or after those that Arrow can hold
+    become the first or last one. A timestamp with a zone becomes the time in UTC.
 
     Args:
         name: The qualified name of the column, quoted.

@@ -99,15 +99,16 @@ def dummy(
         rows: Number of rows, from 1 to 1,000,000; of two linked tables, of the first one.
         seed: From 0 to 2^63 - 1; the same seed gives the same rows.
         published: Tables that were published about the people, whose shares the rows take over: each a path
-            or a labelled table, with the place of publication, such as ``("ages.csv", "Census 2021")``.
+            or a labelled table, with the place of publication, such as ``("ages.csv", "Census 2021")``. Linked
+            tables take none.
         members: The columns of the second of two linked tables.
-        person: The column of both linked tables that says whose a row is.
+        person: The column of both linked tables that says whose a row is; linked tables need it.
         rows_per_person: Largest number of rows of the second table that belong to one row of the first, from 1 to 10.
-        rules: Statements that hold in every household.
+        rules: Statements that hold in every household; of linked tables only.
 
     Raises:
         InputError: If a column is not described, its values are to be learnt, or they were read from the private table.
-        InputError: If the options do not go together, or no household keeps all rules.
+        InputError: If a number is out of range, the options do not go together, or no household keeps all rules.
         CapacityError: If the domain is too large, or making the rows takes too much time or memory.
 
     Examples:

@@ -48,12 +48,12 @@ class Order:
         """Return the order that JSON states.
 
         Args:
-            stated: "domain" (a domain's JSON), "rows" (1 to 1,000,000) and "seed"; and perhaps "members" (the second
-                table: "domain", "key", "most" and "rules") and "published_tables" (each with
-                "columns", "cells" and "source").
+            stated: "domain" (a domain's JSON), "rows" (1 to 1,000,000) and "seed" (0 to 2^63 - 1); and perhaps either
+                "members" (the second table: "domain", "key", "most", by default 5, and "rules", by default none) or
+                "published_tables" (each with "columns", "cells" and "source").
 
         Raises:
-            InputError: A field is wrong, a column's values are to be learnt, or the domain was read
+            InputError: A field is wrong or unknown, a column's values are to be learnt, or the domain was read
                 from the private table.
             CapacityError: The domain is too large.
         """

@@ -76,7 +76,7 @@ def error_of_second_sample(cells: Cells) -> float:
 
 
 def share_as_good(cells: Cells, error: float) -> float:
-    """Return the share p of the people whose random sample is expected to err as much.
+    """Return the share p of the people whose random sample is expected to err by `error`.
 
     Between whole numbers of people the error is interpolated, so that the share follows the error without steps.
 
@@ -85,7 +85,7 @@ def share_as_good(cells: Cells, error: float) -> float:
         error: Mean error of the tables, as a share of people in a wrong cell.
 
     Returns:
-        From 0, if one person drawn at random is expected to err less, to 1, for an error of 0.
+        From 0, if even one person drawn at random is expected to err less, to 1, for an error of 0.
     """
     low, high = 1, cells.people
     if error <= 0:

@@ -87,9 +87,9 @@ _STATED: WeakKeyDictionary[Release, Yardsticks | None] = WeakKeyDictionary()
 def yardsticks(release: Release) -> Yardsticks | None:
     """Return the yardsticks of a release, which are computed once: report, data card, evidence.json and the Results page state them.
 
-    None is returned for releases without rows or without a certificate, where the noise of a measured error
-    may reach the number of people, for two linked tables, whose tables count pairs of members, and where a
-    table of the certificate is missing in the release.
+    None is returned if the release has no rows, or no certificate of their errors; if the noise of a measured
+    error may reach the number of people; if the release has two linked tables, whose tables count pairs of
+    members; or if the release lacks a table of the certificate.
     """
     if release not in _STATED:
         _STATED[release] = _yardsticks(release)

@@ -112,7 +112,9 @@ def check(domain: Domain, text: str, of: str) -> None:
 def analyse(informed: Informed, text: str, of: str) -> Analysed:
     """Return an analysis of a release with its intervals.
 
-    Nothing is charged: released values alone are used. R2 is computed in the first 100,000 rows.
+    Nothing is charged: released values alone are used. R2 is computed in the first 100,000 rows. Rows with a
+    missing value in a column of the analysis are left out. So is a term of a regression that is 0 in every row;
+    the notes name it.
 
     The variance of a result is the variance of the noise (`noise`) plus, for a population, W, the ordinary
     variance in the rows. For a table, the share of W that no measured table holds is added instead,
@@ -124,7 +126,8 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
         of: "population" for the people that the table was drawn from, "table" for the table itself.
 
     Raises:
-        InputError: The text is not an analysis of these columns, or the release cannot be analysed so.
+        InputError: The text is not an analysis of these columns, the rows hold too little for it, or `of` is
+            "population" where people may own several rows.
     """
     check_of(of)
     asked = prepared(informed.domain, formulas.read(text))
@@ -149,7 +152,9 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
 
 
 def variance(noise: Noise, within: Floats, r2: Floats, of: str) -> Floats:
-    """Return the variances of results, shape (results,): of noise and sampling for a population, mostly of noise for a table.
+    """Return the variances of results, shape (results,).
+
+    For a population it is the variance of the noise plus W, for a table the variance of the noise plus (1 - r2) W.
 
     Args:
         noise: The noise of the release in the results.

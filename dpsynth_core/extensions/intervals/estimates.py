@@ -102,7 +102,7 @@ class Prepared:
     def estimate(self, codes: NDArray[np.integer], influence: bool = False, weights: Floats | None = None) -> Estimated:
         """Return the estimates in a set of rows.
 
-        Rows with a missing value in one of the columns are left out.
+        Rows with a missing value in one of the columns are left out; their influence is 0.
 
         Args:
             codes: The cells of the rows, shape (rows, columns of the domain).
@@ -110,7 +110,8 @@ class Prepared:
             weights: The weight of each row; None for equal weights.
 
         Raises:
-            InputError: The rows hold too little for the analysis.
+            InputError: The rows hold too little for the analysis, such as an empty group, or a term is the same in all
+                of them.
         """
         sizes = self.domain.sizes(self.columns)
         places = [self.domain.position(name) for name in self.columns]
@@ -141,7 +142,8 @@ def prepared(domain: Domain, analysis: Analysis) -> Prepared:
         analysis: The analysis.
 
     Raises:
-        InputError: A column or value is unknown, or of the wrong kind.
+        InputError: A column or value is unknown or of the wrong kind, or the outcome of a regression does not fit its
+            family or is among the terms.
     """
     return _regression(domain, analysis) if isinstance(analysis, Regression) else _statistic(domain, analysis)
 

@@ -63,9 +63,10 @@ class Table:
 def tables(
     domain: Domain, codes: NDArray[np.integer], measurements: Sequence[Measurement], known: Sequence[MarginalCounts] = ()
 ) -> list[Table]:
-    """Return the tables that inform a release: measured, known from before, and published; without those inside another.
+    """Return the tables that inform a release: first the measured, then those known from before, then the published.
 
-    They are in this order.
+    A measured table is left out if another measured one has all its columns and more. A table that is known or
+    published is left out if a table before it has all its columns, with each cell by itself.
 
     Args:
         domain: The domain of the rows.
@@ -86,7 +87,7 @@ def tables(
 
 
 def _inside(one: Measurement, other: Measurement) -> bool:
-    """Return whether a table follows from another one by summing; of equal tables, the later one does."""
+    """Return whether a table's columns are some, but not all, of another table's, so that it follows by summing."""
     return set(one.clique) < set(other.clique)
 
 

@@ -36,7 +36,7 @@ def tables(stated: Stated, domain: Domain) -> tuple[Clique, ...]:
         domain: The domain.
 
     Raises:
-        InputError: A text is not an analysis, or names no column of the domain.
+        InputError: A text is not an analysis, or does not fit the domain.
     """
     return _cliques(domain, [named(text, domain) for text in texts(stated)])
 
@@ -80,7 +80,9 @@ def rests_on(text: str, domain: Domain) -> tuple[Clique, ...]:
 def examples(domain: Domain) -> dict[str, tuple[str, ...]]:
     """Return analyses that the columns of a domain allow, as texts by the name of the example.
 
-    They use the first column of numbers that is not a list, and the first short list of values without quotes; {} without either.
+    They use the first column of numbers and the first list of 2 to 8 values without double quotes; the regression
+    uses the second such list too. The result is {} if the domain lacks such a column or such a list. Columns
+    whose values are to be learnt are not used.
 
     Args:
         domain: The domain.

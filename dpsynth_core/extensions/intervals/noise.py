@@ -113,7 +113,8 @@ class Noise:
 def noise_in(influence: Floats, columns: Sequence[str], informed: Informed) -> Noise:
     """Return the noise of a release in the estimates of an analysis of its rows.
 
-    Cells of tables that no row is in have no part in it: the rows hold nothing of their noise.
+    Cells of tables that no row is in have no part in it: the rows hold nothing of their noise. The noise is 0 if
+    no table concerns the columns of the analysis.
 
     Args:
         influence: The influence functions of the estimates, shape (results, rows).

@@ -39,7 +39,8 @@ def check(plan: Plan) -> None:
         plan: The plan, whose spec asks for the sets.
 
     Raises:
-        InputError: Its intervals are not known to hold (`check_plan`), or the sets have more than 20 million rows.
+        InputError: Its intervals are not known to hold (`check_plan`), or the sets together have more than 20 million
+            rows. The number of rows is not checked if the plan does not state it.
     """
     check_plan(plan, SETTING)
     rows, sets = plan.spec.output.rows or 0, number_of_sets(plan.spec)

@@ -26,7 +26,7 @@ def measured_pairs(release: Release) -> list[tuple[str, str]]:
 
 
 def sections(release: Release) -> Iterator[Section]:
-    """Yield a section about sets of rows and one about named analyses, as far as the release has them.
+    """Yield a section if the release has sets of rows, and one if it has named analyses; nothing for a release without rows.
 
     Args:
         release: The release.

@@ -72,7 +72,7 @@ class Sets:
         return cls(fitted, Refitting.of(release, fitted), release.row_seed if seed is None else seed, release)
 
     def number(self, k: int) -> OneSet:
-        """Return set number k, which is drawn from a model that is fitted again.
+        """Return set number k, which is drawn from a model that is fitted again in each call.
 
         Args:
             k: The number of the set, from 1. The rows depend on this number and the seed alone.

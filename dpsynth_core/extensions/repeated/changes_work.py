@@ -72,8 +72,8 @@ def found(
         on_check: Called with the name of the bundle before each check.
 
     Raises:
-        InputError: A bundle cannot be read, is not consistent or is no release; or the two cannot be compared
-            with these choices.
+        InputError: A bundle cannot be read, is not consistent or is no release; the two cannot be compared with
+            these choices; or the process that compares fails.
         CapacityError: A process exceeds the limits.
     """
     check(correction, sampling)

@@ -27,7 +27,7 @@ def planned(wanted: Wanted, plan: Plan | None, population: str | None) -> Schedu
             earlier charges.
 
     Raises:
-        InputError: A value is not one of those that it may be, so many releases leave each too little,
+        InputError: A value is not one of those that it may be, a release would get less epsilon than it must have,
             nothing is left of delta, or the plan cannot have this delta.
         BooksLost: The ledger is not whole.
     """
@@ -106,11 +106,13 @@ def set_cap(owner: str, schedule: Schedule, population: str, reason: str) -> Non
         owner: The person who sets it; their role must allow it.
         schedule: The schedule.
         population: Name of the population.
-        reason: The reason, which the ledger keeps. A population that is not open needs none.
+        reason: The reason, which the ledger keeps. A population that is not open needs none; by default the ledger
+            then keeps a sentence about the schedule.
 
     Raises:
-        InputError: The office's ledger is in use, the name or the reason cannot be used, the role does not
-            allow it, or the schedule is for new people and the population was charged before.
+        InputError: The office's ledger is in use; the name cannot be used; the reason has fewer than three
+            different words, or cannot be used; the role does not allow it; or the schedule is for new people and
+            the population was charged before.
         BooksLost: The ledger is not whole.
     """
     if remote_ledger.configured() is not None:

@@ -139,7 +139,8 @@ class Schedule:
             costs: How costs are counted.
 
         Raises:
-            InputError: A value is not one of those that it may be, so many releases leave each too little, or nothing is left of delta.
+            InputError: A value is not one of those that it may be, a release would get less epsilon than it must have, or
+                nothing is left of delta.
         """
         wanted.check()
         if wanted.who == NEW:

@@ -55,15 +55,15 @@ def protect_table(
         suppress_below: Counts from 1 to one less than this number, 2 or more, become empty. A count of 0
             stays.
         top: By column of numbers, the largest value that is told: larger ones are written as this value, and their
-            counts are added up.
+            counts are added up. A sum with a suppressed count is suppressed.
 
     Returns:
         A pandas frame with the labels as texts, and the whole numbers `count`, <NA> where suppressed, also
-        where they were before.
+        where they were before. The lines are in the order of the table.
 
     Raises:
-        InputError: If nothing is asked for, the table is not one of counts, or a top-coded column holds something
-            else than numbers.
+        InputError: If nothing is asked for, or a number is below 2; the table is not one of counts or has a line
+            twice; or a top-coded column is not there or holds something else than numbers.
 
     Examples:
         >>> import dpsynth_core as dps, pandas as pd

@@ -52,11 +52,13 @@ class TablesAbout(About):
     @property
     @override
     def label(self) -> str:
+        """The title of files: that the rows are synthetic, with the first 12 digits of the order's SHA-256."""
         return f"SYNTHETIC ROWS, order {self.seal[:12]}"
 
     @property
     @override
     def lines(self) -> tuple[str, ...]:
+        """The lines of text that stand in files: what the rows are, the statement, and the order's SHA-256."""
         wide = max(len(letter.encode()) for letter in self.said)
         return (
             "ROWS FROM PROTECTED TABLES: nobody in them is a real person.",
@@ -68,6 +70,7 @@ class TablesAbout(About):
     @property
     @override
     def facts(self) -> dict[str, Any]:
+        """Facts about the rows as JSON values: synthetic, from_tables, order_sha256, records_opened (0) and budget_charged (0)."""
         return {"synthetic": True, "from_tables": True, "order_sha256": self.seal, "records_opened": 0, "budget_charged": 0}
 
 
@@ -89,7 +92,10 @@ def statement(order: Order) -> str:
 
 
 def notes(order: Order) -> Iterator[str]:
-    """Yield what was noticed about the tables of an order, in sentences without Markdown."""
+    """Yield what was noticed about the tables of an order, in sentences without Markdown; nothing if nothing was noticed.
+
+    Of more than ten columns that are in no table, ten are named and the rest is counted.
+    """
     totals = {str(one): one.total for one in order.tables if one.total is not None}
     low, high = min(totals.values(), default=0.0), max(totals.values(), default=0.0)
     if high > low:
@@ -227,6 +233,7 @@ def read_order(document: Mapping[str, Any]) -> Order:
     Raises:
         InputError: The order is not valid, or lacks the giver of its tables or the giver's promise.
         CapacityError: The domain, a table, or the model of all tables is too large.
+        KeyError: The document states no order.
     """
     order = Order.of(document["order"])
     order.check_promised()

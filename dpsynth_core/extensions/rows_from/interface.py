@@ -129,9 +129,10 @@ def rows_from(
 
     Raises:
         InputError: If a table does not fit these columns, no table is given, the values of a column are to be
-            learnt, or all tables have suppressed counts and `people` is left out.
-        CapacityError: If a table has more than 1,000,000 cells, or the tables connect too many columns for
-            one model.
+            learnt or were read from the private table, a number or text is out of its limits, or all tables
+            have suppressed counts and `people` is left out.
+        CapacityError: If a table has more than 1,000,000 cells, the tables connect too many columns for one model,
+            or making the rows takes too much time or memory.
 
     Examples:
         >>> import dpsynth_core as dps, numpy as np

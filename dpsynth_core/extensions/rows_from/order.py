@@ -104,12 +104,12 @@ class Order:
 
     @property
     def untold(self) -> tuple[str, ...]:
-        """The columns that are in no table."""
+        """The columns that are in no table, in the order of the domain; () if each is in one."""
         return tuple(name for name in self.domain.names if not any(name in one.columns for one in self.tables))
 
 
 def check_public(domain: Domain) -> None:
-    """Check that a domain says all values, and none as they are in the private table.
+    """Check that a domain states all values, and that they were not read from the private table; return nothing.
 
     Raises:
         InputError: A column's values are to be learnt, or the domain was read from the private table.

@@ -143,16 +143,17 @@ def of_file(path: str | Path, domain: Domain, name: str = "") -> Given:
 
 
 def given(domain: Domain, tables: Tables, deviations: Mapping[Any, Any]) -> list[Given]:
-    """Return the tables that a Python program gives.
+    """Return the tables that a Python program gives, in their order.
 
     Args:
         domain: The domain.
         tables: The tables.
-        deviations: Standard deviation of the noise in a cell, by table; 1 for others.
+        deviations: Standard deviation of the noise in a cell, in people, by table; 1 for a table without an entry. An entry
+            for a table that is not given has no effect.
 
     Raises:
-        InputError: A table does not fit the domain, or no table is given.
-        CapacityError: A table has more than `MAX_CELLS` cells.
+        InputError: A table does not fit the domain, no table is given, or a deviation is not above 0.
+        CapacityError: A table has more than 1,000,000 cells (`MAX_CELLS`).
     """
     if isinstance(tables, Mapping):
         pairs = [(_names(names), table) for names, table in tables.items()]
@@ -200,9 +201,9 @@ def people(tables: Sequence[Given], stated: float | None) -> float:
 def scaled(one: Given, tables: Sequence[Given], number: float) -> Given:
     """Return a table scaled to a number of people, so that tables whose totals differ can be fitted together.
 
-    A table without suppressed counts gets this number as its total. One with some gets the factor of the
-    other tables, or 1 if all tables have some; if its known counts are more people than the number then, it
-    is scaled down to it.
+    A table without suppressed counts gets this number as its total. A table with some is multiplied by the
+    factor that the other tables have together, or by 1 if all tables have suppressed counts. If its known counts
+    then sum to more than the number of people, it is scaled down to that number.
 
     Args:
         one: The table.
@@ -219,8 +220,8 @@ def scaled(one: Given, tables: Sequence[Given], number: float) -> Given:
 def following(one: Given, tables: Sequence[Given], counted: bool) -> int:
     """Return how many suppressed counts of a table follow from other tables by subtraction.
 
-    These are counts that are alone in a row, a column or another part of the table whose sum
-    another table has. Further ones may follow from several tables together.
+    Such a count is the only suppressed one in a row, a column or another part of the table, and another table,
+    which has no suppressed count, has the sum of this part. Further ones may follow from several tables together.
 
     Args:
         one: The table.
@@ -275,7 +276,7 @@ def difference(wanted: Given, number: float, counts: NDArray[np.int64]) -> float
 
 
 def withheld(text: str | None) -> bool:
-    """Return whether a text in place of a count says that it was suppressed."""
+    """Return whether a text in place of a count says that it was suppressed: None, an empty text, one of `MARKS`, or such as "<5"."""
     plain = "" if text is None else text.strip().lower()
     return plain in ("", *MARKS) or _BELOW.fullmatch(plain) is not None
 

@@ -123,12 +123,12 @@ def order_of(given: Given, planned: Domain | None) -> Order:
 
     Args:
         given: The files and texts.
-        planned: The columns of the plan, if it has them.
+        planned: The columns of the plan, if it has them; uploaded columns are used in place of them.
 
     Raises:
         InputError: The columns, the giver of the tables or its promise are missing, or a file or a text
             cannot be used.
-        CapacityError: The tables are too large, or there are more than `_MOST_ROWS` rows.
+        CapacityError: The tables are too large, or there are more than 1,000,000 rows (`_MOST_ROWS`).
     """
     if given.columns is None and planned is None:
         raise InputError("columns", "they are missing", "upload a domain or a codebook, or complete the Domain page")

@@ -114,8 +114,8 @@ def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: in
 def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[str]]:
     """Return, by column, the cells that the workbook holds as text in its first `rows` rows, in order.
 
-    Rows above the header and the header are not counted; blank rows are. Numbers, dates and empty cells are
-    left out.
+    Rows above the header and the header are not counted; blank rows are. Numbers and dates are left out. So are
+    empty cells of .xlsx and .xlsm; those of older and other workbooks may be "".
 
     Args:
         path: The workbook.

@@ -57,7 +57,8 @@ def _workbook(table: pa.Table, domain: Domain, about: About) -> bytes:
 def notes(domain: Domain) -> Iterable[str]:
     """Yield a sentence on days before 1900 for readers of a workbook, or nothing without such days.
 
-    A workbook has these days as text. The sentence names the columns that may have such days.
+    A workbook has these days as text. The sentence names the first five columns that may have such days, and
+    counts the others.
     """
     old = [repr(a.name) for a in domain if a.dtype in ("date", "timestamp") and not a.most and a.lower.year < _EXCEL_FIRST.year]
     if old:

@@ -133,10 +133,12 @@ _LEAST_COST, _LEAST_FACTOR = 1e-3, 10
 def by_setting(zoned: Zoned[pd.DataFrame], measure: Metric | Cost, tables: int, chosen: Setting | None = None) -> Drawing:
     """Draw the error, the time or the memory against the values of the swept setting, one curve per epsilon, and return the chart.
 
+    Rows without a value of this setting are left out.
+
     Args:
         zoned: Columns as in `tradeoffs.curves.bands`, with a swept setting.
         measure: The measure of error, or what a trial needs.
-        tables: Number of tables asked for; rows with other numbers are left out.
+        tables: Number of tables asked for, which at least one row has; rows with other numbers are left out.
         chosen: The setting whose points are drawn larger; None for none.
     """
     every = zoned.value[zoned.value["value"].notna()]

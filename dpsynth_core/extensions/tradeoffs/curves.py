@@ -265,7 +265,8 @@ def of_tables(sweep: Sweep, by_point: Mapping[int, Outcome], setting: Setting, m
 def of_every_setting(sweep: Sweep, by_point: Mapping[int, Outcome], tables: int, metric: Metric = MEAN) -> Zoned[pd.DataFrame]:
     """Return one row per table and setting with a finished trial, with the table's error there.
 
-    Repeats of a setting are combined as in `of_tables`.
+    Settings are in the order of the points; within each, the largest error is first. Repeats of a setting are
+    combined as in `of_tables`.
 
     Args:
         sweep: The sweep.

@@ -282,7 +282,7 @@ class Sweep:
         """The title of each mechanism, by its name.
 
         It is the title of the mechanism as the plan's settings configure it (one for the paper's version, say); it
-        lists no settings, and `title` adds a value of the swept one.
+        lists no settings, and `title` adds a value of the swept setting.
 
         Raises:
             InputError: The settings cannot be used.
@@ -403,9 +403,10 @@ class Sweep:
         return registry.configured(registry.get(name), self.settings(name, value))
 
     def settings(self, name: str, value: float | None = None) -> dict[str, Any]:
-        """Return the settings of a mechanism, by parameter: the plan's if `name` is the plan's own, and the value of the swept one.
+        """Return a mechanism's settings by parameter, in which `value` is that of the swept setting.
 
-        A parameter without an entry has its default.
+        The others are the plan's settings, if `name` is the plan's mechanism. A parameter without an entry has its
+        default.
 
         Args:
             name: Name of the mechanism.
@@ -432,14 +433,16 @@ class Sweep:
     def spec(self, point: Point) -> Spec:
         """Return the spec of a trial.
 
-        On a table that is not private the noise comes from a seed and repeats; on the private table it comes from the system. The plan's
-        public table is left out where the table is not private, because it describes another table. Criteria and models are left out.
+        Its budget is what the plan would spend on tables and certificate at the trial's epsilon. On a table that is
+        not private the noise comes from a seed and repeats; on the private table it comes from the system. The plan's
+        public table is left out where the table is not private, because it describes another table. Criteria and
+        models are left out.
 
         Args:
             point: The trial, one of `points`.
 
         Raises:
-            InputError: The settings of its mechanism cannot be used.
+            InputError: The plan is invalid, or the settings of its mechanism cannot be used.
         """
         text = f"{point.mechanism} {point.epsilon!r} {point.size} {point.repeat}"  # a seed of its own, the same whenever it is repeated
         text += "" if point.value is None else f" {point.value!r}"

@@ -66,6 +66,8 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 def note(draft: Mapping[str, Any], name: str) -> Any:
     """Return the curator's choice `name` for a sweep, or its default; None stands for a text that is not valid.
 
+    For "mechanisms" of two linked tables it is the one mechanism that they have, whatever was chosen.
+
     Args:
         draft: The draft of the open project.
         name: table, rows, strength, mechanisms, epsilons, repeats, sizes or setting.
@@ -209,6 +211,7 @@ def sweep_of(draft: Mapping[str, Any], name: str, released: Domain | None = None
 
     Raises:
         InputError: A choice is missing or not valid, or a rule does not go with the values.
+        CapacityError: The sweep has more than 1,000 trials.
     """
     for field in ("rows", "epsilons"):
         if note(draft, field) is None:
@@ -248,6 +251,8 @@ def _base(draft: Mapping[str, Any], name: str, table: str) -> Spec:
 def read_values(text: str, parameter: Parameter) -> list[float]:
     """Return several values of a parameter, separated by spaces, semicolons or commas, ascending and each once.
 
+    A text such as 0,5 is one number with a decimal comma.
+
     Args:
         text: What was typed.
         parameter: The parameter.
@@ -264,6 +269,8 @@ def read_values(text: str, parameter: Parameter) -> list[float]:
 
 def read_epsilons(text: str) -> list[float]:
     """Return several values of epsilon, separated by spaces, semicolons or commas, ascending and each once.
+
+    A text such as 0,5 is one number with a decimal comma.
 
     Raises:
         InputError: The text is wrong, or ambiguous such as 1,5, which may be one number or two, or there are not 1 to 12 values.
@@ -413,7 +420,10 @@ def _vary(project: Current) -> None:
 
 
 def say_values(sweep: Sweep) -> None:
-    """Draw a sentence on what stands in place of the values that the plan is to learn; nothing for a plan that learns none."""
+    """Draw a sentence on what stands in place of the values that the plan is to learn; nothing for a plan that learns none.
+
+    Of more than six columns, it names six and counts the others.
+    """
     if sweep.values is None:
         return
     learnt = [attribute.name for attribute in Domain.from_json(sweep.base.domain).unknown if attribute.name not in sweep.invented]

@@ -238,7 +238,9 @@ def delete(owner: str, sweep: str) -> None:
 
 
 def workers_at_once(memory_mb: float) -> int:
-    """Return how many trials may run at the same time: `DPSYNTH_SWEEP_WORKERS`, else one per core as far as the free memory allows.
+    """Return how many trials may run at the same time.
+
+    It is `DPSYNTH_SWEEP_WORKERS` if that is set, else one per core as far as the free memory allows, at least 1.
 
     Args:
         memory_mb: Forecast memory of one trial in MB.

@@ -17,7 +17,8 @@ from dpsynth_core.store.connection import Row
 def begin(row: Row, limit: Callable[[Plan], None]) -> Callable[[int], Mapping[str, Any]]:
     """Return the function that runs a trial of a sweep, from the trial's number to its outcome as JSON.
 
-    On the private table, the function first notes that reading has begun, so that the charge is final.
+    On the private table, the function first notes that reading has begun, so that the charge is final. The
+    function raises InputError if the trial cannot be made.
 
     Args:
         row: The row of the job.
