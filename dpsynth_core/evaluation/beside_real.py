@@ -35,14 +35,15 @@ _CLASSES = 10
 class BesideReal:
     """The accuracy of models trained on synthetic and on real rows, on the same held-out real records.
 
-    Each frame has the columns model (its name) and trained (SYNTHETIC or REAL).
+    Each frame has the columns model (its name) and trained (SYNTHETIC or REAL). Shares are fractions.
 
     Attributes:
         held_out: Number of records that were held out.
         trained_on: Number of real records that the models of real rows were trained on.
         right: The column share: the share of the held-out records that each model predicts rightly.
         by_value: The columns value, position, people and share: number of held-out records with
-            each value of a column, and their share predicted rightly.
+            each value of a column, and their share predicted rightly. Values that no held-out record
+            has are left out.
         calibration: The columns certainty, people and share: held-out records grouped by the
             predicted probability of the model's own guess, with the mean probability, and the share
             predicted rightly. Empty for numeric targets.

@@ -34,10 +34,10 @@ class Shift:
         table: The columns of the table.
         codes: The cell, one code (from 0) per column.
         before: The cell's share of the people in the first release, clipped to 0 and 1.
-        after: Its share in the second release.
+        after: The cell's share in the second release, clipped to 0 and 1.
         low: Lower bound of after - before; the bounds of all shifts of a comparison hold together
             with 95 % confidence.
-        high: Upper bound, likewise.
+        high: Upper bound of after - before, which holds together with the others.
     """
 
     table: Clique
@@ -67,7 +67,7 @@ class People:
         after: Number of people in the later release.
         low: Lower bound of after - before; it holds on its own, not together with the bounds of
             shifts.
-        high: Upper bound, likewise.
+        high: Upper bound of after - before, which holds on its own, too.
     """
 
     before: float
@@ -107,8 +107,9 @@ class Change:
 def change(before: Known, after: Known, tables: Iterable[Clique], each: tuple[int, int] = (1, 1)) -> Change:
     """Compare two releases cell by cell in the tables that both measured.
 
-    At most 20,000 cells are compared (`MOST_SHARES`), of the smallest tables first; the tables that are left out
-    for this reason are in the result's `left`.
+    A table counts as measured if a noisy table contains it. At most 20,000 cells are compared (`MOST_SHARES`), of
+    the smallest tables first; the tables that are left out for this reason are in the result's `left`.
+    Impossible cells are not compared.
 
     Args:
         before: The earlier release.

@@ -44,7 +44,8 @@ class Evidence:
     """All noisy measurements of a release, from which the estimate of any marginal is computed.
 
     The average and the residual of each clique are cached, because a wide table has many more
-    marginals than measurements, and different marginals share their parts.
+    marginals than measurements, and different marginals share their parts. Arrays of the results must not be
+    changed.
     """
 
     def __init__(self, measurements: Sequence[Measurement]) -> None:

@@ -114,8 +114,9 @@ def two_way(evidence: Zoned[Evidence], first: str, second: str, truth: Truth | N
     Returns:
         By source, a frame with the columns row and column (labels), row_position, column_position,
         count: SYNTHETIC with rows, MEASURED where the pair was measured, DIFFERENCE (synthetic
-        minus measured) with both, PRIVATE with truth. That of DIFFERENCE has noise too: the 95 %
-        half width of the measured count. Cells are grouped, so that each side has at most 36 groups.
+        minus measured) with both, PRIVATE with truth. The frame DIFFERENCE has the further column noise,
+        the 95 % half width of the measured count. Cells are grouped, so that each side has at most 36
+        groups.
     """
     bare = evidence.value
     clique = bare.domain.clique([first, second])
@@ -203,9 +204,9 @@ def is_ordered(attribute: Attribute) -> bool:
 def group(attribute: Attribute, counts: NDArray[np.float64], limit: int) -> CellGroups:
     """Return at most `limit` groups of an attribute's cells, for a picture with little room.
 
-    Cells of ordered attributes are grouped with their neighbours, and stay in code order. For other
-    attributes the smallest cells are put into one group, which comes last, and each larger cell is a group
-    of its own.
+    Cells of ordered attributes are grouped with their neighbours and stay in code order; the cells of other and
+    missing values stay alone at the end. For other attributes the smallest cells are put into one group, which
+    comes last, and each larger cell is a group of its own.
 
     Args:
         attribute: The column.

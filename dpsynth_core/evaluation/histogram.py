@@ -96,7 +96,8 @@ def _words(per: float, axis: str) -> str:
 def plain_labels(attribute: Attribute) -> tuple[str, ...]:
     """Return the label of each cell in plain words, such as "-20 to -10", in code order.
 
-    Whole numbers, dates and listed values have plain labels as they are. Of decimal numbers the upper end belongs to the next cell.
+    Whole numbers, dates and listed values keep their labels (`Attribute.cell_labels`), and so do decimal numbers
+    if plain labels of two cells would be equal. Of decimal numbers the upper end belongs to the next cell.
     """
     labels = attribute.cell_labels()
     if not attribute.is_number or attribute.most or attribute.scale.whole:
@@ -121,13 +122,15 @@ def _number(edge: float) -> str:
 
 
 def quantiles(attribute: Attribute, counts: Float, shares: Sequence[float], inside: Inside | None = None) -> tuple[float, ...]:
-    """Return the quantiles of a column of bins at given shares, in their order, on the column's scale; () without values.
+    """Return the quantiles of a column of bins at given shares, in their order, on the column's scale.
 
-    Values are spread evenly in a cell, or in each of its parts where these are known.
+    Values are spread evenly in a cell, or in each of its parts where these are known. On a scale of whole numbers
+    the quantiles are rounded down. The result is () if no cell has a count above 0.
 
     Args:
         attribute: The column.
-        counts: Released counts or shares by cell; cells of other and missing values are left out.
+        counts: Released counts or shares by cell; negative ones count as 0, and cells of other and missing
+            values are left out.
         shares: The shares, from 0 to 1.
         inside: The released distribution of numbers inside the cells; None for an even spread.
     """

@@ -32,7 +32,7 @@ class Share:
 
     @property
     def words(self) -> str:
-        """The share and half its interval in percent, such as "12% ± 3"."""
+        """The share and half its interval in percent, such as "12% ± 3"; the half is at least 1."""
         return f"{100 * self.value:.0f}% ± {max(1.0, 100 * self.within):.0f}"
 
 
@@ -67,7 +67,10 @@ class LearntColumn:
 
     @property
     def may_be_numbers(self) -> bool:
-        """True if no value found in a listed column speaks against learning it as a column of numbers."""
+        """True for a listed column of which every value that was found is a number, also if no value was found.
+
+        Such a column may be learnt as a column of numbers instead.
+        """
         return self.attribute.is_listed and all(map(_is_number, self.attribute.categories))
 
     @property

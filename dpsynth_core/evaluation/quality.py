@@ -116,7 +116,10 @@ class Statements:
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
-        """The columns whose values were not understood, so that the release says next to nothing about them; () for most releases."""
+        """The columns whose values were surely not understood, or of which nearly no row has a listed value; () for most releases.
+
+        The release says next to nothing about them.
+        """
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
         return unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
 
@@ -429,9 +432,9 @@ def largest_table(statements: Zoned[Statements], truth: Truth | None = None) -> 
     Returns:
         A frame with the columns marginal, error, low and limit as in `marginal_table`, which
         `side_by_side.side_by_side` reads. A release states one error for all its tables together,
-        in one row labelled by `all_tables`. With truth there is one row per table and a column
-        true, with the exact largest error of one query of that table; error, low and limit are NaN,
-        and the frame is empty where not all tables are published.
+        in one row labelled by `all_tables`; its numbers are NaN without a certificate. With truth there
+        is one row per table and a column true, with the exact largest error of one query of that table;
+        error, low and limit are NaN, and the frame is empty where not all tables are published.
     """
     if truth is None:
         return combine(_largest_stated, statements)

@@ -97,9 +97,9 @@ def side_by_side(tables: Mapping[str, Zoned[pd.DataFrame]], of: Sequence[str]) -
     Returns:
         A frame with the columns marginal (label of the table), run, error (certified, NaN without a
         certificate), low and limit (95 % bounds), true (only if all runs have it), and place: the
-        position of the table when tables are sorted by their largest true error, or else by their
-        largest limit, the largest first. Errors are shares of people in a wrong cell; from
-        `largest_table` they are shares of all people.
+        position of the table, from 0, when tables are sorted by their largest true error, or else by
+        their largest limit, the largest first. Rows are in the order of place, then of the run's name.
+        Errors are shares of people in a wrong cell; from `largest_table` they are shares of all people.
     """
     return combine(lambda *frames: _side_by_side(dict(zip(tables, frames, strict=True)), of), *tables.values())
 
@@ -125,7 +125,8 @@ class RunScore:
         run: Name of the run.
         mean: Mean of the compared numbers, as a share of people; NaN without tables.
         most: The largest of the compared numbers.
-        best: Number of tables for which this run has the lowest number of all runs.
+        best: Number of tables for which this run has a lower number than every other run; tables
+            without a number in some run are left out.
         surely: Number of tables for which it is below the lower bound of every other run.
         tables: Number of compared tables.
     """

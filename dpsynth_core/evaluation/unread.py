@@ -161,7 +161,7 @@ def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_C
 
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:
-    """Return whether no column of the table `clique` is in `unread`."""
+    """Return whether all columns of the table `clique` were read: none is among the names `unread`."""
     return not unread or not any(name in unread for name in clique)
 
 

@@ -197,10 +197,15 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a release.
 
+    It is WITHHOLD if the noise was not private, if neither the tables with the fewest columns nor those with
+    any one column serve their purpose, or if a required criterion is not met or not measured and `despite` is "".
+    Otherwise it is UNSHOWN if a required criterion is not shown to be met. Otherwise it is PARTLY if the purpose
+    of some number of columns fails, a column was not read or a mean is surely off, and else PUBLISH.
+
     Args:
         statements: The statements of the release.
         headline: The headline from `quality.headline`.
-        private: Whether the noise was private; if not, the verdict is to withhold the release.
+        private: Whether the noise was private.
         decided: The criteria of the plan with their outcomes.
         despite: The reason for publishing although a required criterion is not met or not measured.
         means: The measured means.

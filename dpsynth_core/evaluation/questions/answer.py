@@ -97,7 +97,8 @@ def answer(known: Known, question: Question) -> Answer:
         question: The question; numbers in the answer have the unit of its statistic.
 
     Raises:
-        InputError: The question cannot be asked of these rows.
+        InputError: The question cannot be asked of these columns (`Question.checked`).
+        KeyError: A column is not in the domain.
     """
     asked = _Asked(known, question.checked(known.domain))
     if (one := known.stated_mean(question)) is not None:

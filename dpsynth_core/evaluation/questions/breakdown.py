@@ -49,8 +49,9 @@ def breakdown(known: Known, question: Question, by: str) -> Sequence[Line]:
         by: The column by whose cells the group is divided.
 
     Raises:
-        InputError: The question cannot be asked of these rows or cannot be broken down, or the
+        InputError: The question cannot be asked of these columns or cannot be broken down, or the
             group may be in more than 200 cells of the column (`MOST_LINES`).
+        KeyError: A column is not in the domain.
     """
     question.checked(known.domain)
     if question.statistic not in STATISTICS:

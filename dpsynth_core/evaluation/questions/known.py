@@ -141,7 +141,8 @@ class Known:
     def cover(self, clique: Clique) -> Clique | None:
         """Return the table with the fewest cells among those that have a limit and contain these columns; None without one.
 
-        The choice depends on sizes only, so that noise has no part in it.
+        Of equally small tables it is the first by name. The choice depends on sizes and names only, so that noise has
+        no part in it.
         """
         containing = [table for table in self.limits if set(clique) <= set(table)]
         return min(containing, key=lambda table: (self.domain.cells(table), table), default=None)
@@ -211,7 +212,7 @@ def known(
 
     Limits of tables come from the certificate if it bounds anything, and else from the mechanism's
     selections for tables that no noisy table contains. A-priori bounds of measured tables are left
-    out, because the noisy counts give narrower intervals.
+    out, because the noisy counts give narrower intervals. Without rows there are no limits.
 
     Args:
         domain: The columns.

@@ -66,9 +66,10 @@ class Subgroup:
 
 
 def tables(known: Known) -> list[Clique]:
-    """Return the tables whose cells are subgroups: measured or bounded ones.
+    """Return the tables whose cells are subgroups: noisy tables, and tables with a limit that holds for all tables at once.
 
-    There are at most 500 (`MOST_TABLES`), those with the fewest cells, the smallest first.
+    A limit of 1 does not count. There are at most 500 tables (`MOST_TABLES`), those with the fewest cells, the
+    smallest first.
     """
     bounded = [table for table, limit in known.limits.items() if limit.together < 1]
     every = {clique for clique in (*bounded, *(m.clique for m in known.measurements)) if clique}
