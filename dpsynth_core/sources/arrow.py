@@ -41,12 +41,14 @@ class ArrowSource(RecordCounts):
         table: The table to count.
         form: The format of the table; by default the default CSV format.
         person_column: The column that names persons. Only the first rows of each person in file
-            order are counted, and rows without a person are not (see `persons`).
+            order are counted, and rows without a person are not (see `persons`). None counts all rows.
         max_rows_per_person: The number of rows of each person that are counted, at least 1.
         sizes: The approximate sizes of the parts that threads count at the same time.
 
     Raises:
-        InputError: The table cannot be read, or lacks a column of the domain or the person column.
+        InputError: The table cannot be read, or lacks a column of the domain or the person column; the number of rows
+            per person is below 1; or two categories of a column count as the same text in this format.
+        CapacityError: A folder holds more than 20,000 files and folders.
     """
 
     def __init__(

@@ -40,8 +40,8 @@ def folded(text: pa.Array, same: str) -> pa.Array:
 
     Args:
         text: Trimmed texts.
-        same: The rule by which texts count as the same: "exact", "look" (they look the same) or "case" (they also
-            may differ in capitals).
+        same: The rule by which texts count as the same: "exact" (the texts are returned unchanged), "look" (they look
+            the same) or "case" (they also may differ in capitals).
     """
     if same == EXACT:
         return text
@@ -55,7 +55,8 @@ def fold(text: str, same: str) -> str:
 
     Args:
         text: A trimmed text.
-        same: The rule, one of "exact", "look" and "case", as for `folded`.
+        same: The rule by which texts count as the same: "exact" (the text is returned unchanged), "look" (they look
+            the same) or "case" (they also may differ in capitals).
     """
     return str(folded(pa.array([text], pa.string()), same)[0].as_py())
 

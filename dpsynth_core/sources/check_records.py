@@ -50,9 +50,9 @@ class RecordsCheck:
     made_names: tuple[str, ...] = ()
 
     def sentences(self) -> tuple[str, ...]:
-        """Return one sentence for the curator for each kind of fault; () without faults.
+        """Return one text for the curator, of one or two sentences, for each kind of fault; () without faults.
 
-        The sentences hold exact counts and are for the curator only.
+        The texts hold exact counts and are for the curator only.
         """
         notes = []
         if self.made_names:
@@ -75,10 +75,11 @@ class RecordsCheck:
 
 
 def check_records(table: Table, columns: Sequence[str], person_column: str | None = None) -> Zoned[RecordsCheck]:
-    """Return the numbers of records that cannot be read, after reading the whole table.
+    """Return the numbers of records that cannot be read, and of ignored files, after reading the whole table.
 
     Malformed lines are counted in CSV and JSON lines, replacement characters in CSV alone, and records without a
-    person in any table. The exact counts are curator-only.
+    person in any table with a person column. A table in memory without such a column is not read. The exact counts are
+    curator-only.
 
     Args:
         table: The table.
@@ -148,13 +149,13 @@ def check_link(first: Table, second: Table, key: str, most: int) -> Zoned[LinkCh
 
     Not counted are rows of the first table that repeat a key, and rows of the second whose key the
     first lacks or that exceed the limit for their key. Rows without a key are in none of these
-    numbers. The numbers are exact and curator-only.
+    numbers, although they are not counted either. The numbers are exact and curator-only.
 
     Args:
         first: The first table, such as households.
         second: The second table, such as members.
         key: The column of the key, which both tables have.
-        most: The limit: so many rows of the second table are counted for a key.
+        most: The number of rows of the second table that are counted for a key.
 
     Raises:
         InputError: A table cannot be read, or lacks the key.

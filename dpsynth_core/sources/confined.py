@@ -71,7 +71,8 @@ def about(which: str, path: str | os.PathLike[str], kind: str) -> Any:
 def work(which: str, table: Files, *arguments: Any) -> Iterator[Work]:
     """Yield an iterator over the results of a `reading_work` generator in a limited process.
 
-    A file may be mapped into memory, not read into it; then its size is added to the memory limit.
+    The limits are `LIMITS`: 2,048 MB of memory, and 60 seconds of work for an answer. A file may be mapped into memory,
+    not read into it; then its size is added to the memory limit.
 
     Args:
         which: The name of a generator function in `reading_work`.

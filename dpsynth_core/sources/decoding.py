@@ -37,7 +37,7 @@ def arrow_type(attribute: RowColumn) -> pa.DataType:
 
     Moments are timestamps without a time zone, times of day are times, and durations are durations. All three
     are in milliseconds, which every file format keeps, or in microseconds if the column's precision is finer.
-    Dates are date32.
+    Dates are date32; other columns are string, int64, float64 or bool, as their `dtype` says.
     """
     if attribute.dtype not in times.READERS:
         return _ARROW_TYPE[attribute.dtype]

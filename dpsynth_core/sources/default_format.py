@@ -61,7 +61,7 @@ def default_format(path: str | os.PathLike[str], stated: Mapping[str, Any] | Non
 def header_delimiter(header: str, form: TableFormat) -> str:
     """Return the delimiter that divides a header into most cells: comma, semicolon, tab or bar.
 
-    Of several that divide it into as many cells the first in this order is returned, so a comma for a single cell.
+    If several give the same number of cells, the first in this order is returned: a comma for a header of a single cell.
 
     Args:
         header: The header line.

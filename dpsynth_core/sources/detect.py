@@ -163,7 +163,10 @@ def public_format(path: str | os.PathLike[str], field: str) -> TableFormat:
 
 
 def in_words(form: TableFormat, fields: Collection[str]) -> str:
-    """Return a short description of the values of these fields, such as "dates like dd.mm.yyyy"."""
+    """Return a short description of the values of these fields, such as "dates like dd.mm.yyyy"; "" for no fields.
+
+    Decimal and thousands marks are described together. Fields that are not in `SUGGESTED` are left out.
+    """
     words = {
         "encoding": form.encoding,
         "skip": f"{_ABOVE.get(form.skip, f'{form.skip} lines')} above the header",

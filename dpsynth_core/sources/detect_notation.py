@@ -123,7 +123,8 @@ def detect_marks(
 ) -> DetectedNotation:
     """Return the decimal and thousands marks that the columns suggest, or one question about them.
 
-    Without numbers that have a mark, a decimal point without thousands marks is suggested.
+    Without numbers that have a mark, a decimal point without thousands marks is suggested. If the stated decimal mark
+    does not fit all columns, there is no question: the marks with it that read most numbers are suggested.
 
     Args:
         columns: The texts of each column, trimmed and without missing markers.

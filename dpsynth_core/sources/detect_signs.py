@@ -49,8 +49,9 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return suggested fields `units` and `negative` of a notation, from columns of numbers.
 
     A column counts if at least 95% of its texts are numbers, and all that stands beside them is a known sign or name
-    of a currency, or per cent or per thousand. A field is left out where numbers are written in the default way:
-    without units, and with a minus sign in front; {} if both are.
+    of a currency, or per cent or per thousand. `units` has at most 20 of these (`MAX_UNITS`), sorted; `negative` is the
+    form that most columns have. A field is left out where numbers are written in the default way: without units, and
+    with a minus sign in front; {} if both are.
 
     Args:
         columns: The texts of each column, trimmed and without missing markers.
@@ -73,9 +74,9 @@ def detect_signs(columns: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def bare(columns: Sequence[Sequence[str]], stated: dict[str, Any]) -> list[list[str]]:
-    """Return the texts of each column with numbers without units, negative ones with a sign in front, in order.
+    """Return the texts of each column, in order, in which numbers lack their unit and negative ones have a sign in front.
 
-    Other texts keep their letters.
+    Other texts keep their letters. In all texts, signs, spaces and digits of other scripts become plain ASCII.
 
     Args:
         columns: The texts of each column.

@@ -47,6 +47,7 @@ def batches(path: Location, _form: TableFormat, columns: Sequence[str], rows: in
     """Yield these columns of all records, in file order, at most `rows` rows at a time.
 
     Raises:
+        InputError: The file is of an outdated version of Feather.
         ArrowException: The file is damaged.
         OSError: The file cannot be read.
         ValueError: A column is not in the file.

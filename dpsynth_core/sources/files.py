@@ -67,7 +67,11 @@ class FileTable(Files):
     """
 
     def column_names(self) -> tuple[str, ...]:
-        """Return the names of the columns in file order; repeated names of a header are numbered."""
+        """Return the names of the columns in file order.
+
+        Repeated names in the header of a CSV file or workbook are numbered; those of other kinds of files stay, and `check`
+        refuses them. In a folder, the first file decides.
+        """
         return tuple(self._answer(readers.names))
 
     def made_names(self) -> tuple[str, ...]:

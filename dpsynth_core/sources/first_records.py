@@ -79,10 +79,10 @@ class Remark:
 def look(domain: Domain, source: TableSource, form: TableFormat) -> Zoned[tuple[Remark, ...]]:
     """Return remarks for the curator from the first `FIRST` (1,000) records of a table; () if nothing is remarkable.
 
-    A column gets a remark if at least a share `SOME` (20%) of its values is outside the domain, if all
-    its values are missing, if it is of whole numbers and at least a share `SOME` of its values has
-    decimals, or if some values look like a listed value or like each other and would count as
-    different. The result is curator-only.
+    A column gets a remark if at least a share `SOME` (20%) of its values that are not missing is outside the domain; if
+    all its values are missing; if it is of whole numbers and at least a share `SOME` of its values has
+    decimals; or if some values look like a listed value and would count as different. If the values of a listed column
+    are to be learnt, a remark also says that some of them look like each other. The result is curator-only.
 
     Args:
         domain: The declared columns.

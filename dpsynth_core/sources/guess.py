@@ -89,15 +89,17 @@ def propose(
 ) -> Zoned[tuple[Guess, ...]]:
     """Return a guess for each column from the values in the first records of a table, in the order of the columns.
 
-    At most 50,000 different values of a column (`MOST_DISTINCT`) are kept; a column of texts with more gets no
-    attribute. The result is curator-only unless the table is public.
+    At most 50,000 different values of a column (`MOST_DISTINCT`) are kept. A column gets no attribute if all its values
+    are missing; if it has more than 1,000 different texts (`MOST_CATEGORIES`) that are no codes to be grouped; if it has
+    more than 20 different texts, and more than half as many as values; or if it could be numbers or dates in another
+    notation. The result is curator-only unless the table is public.
 
     Args:
         table: The table.
         form: The format of the table.
         sample_rows: The largest number of records to read, 200,000 by default.
         is_public: Whether the table is public.
-        only: The columns to guess; empty for all columns.
+        only: The columns to guess, in the order of the guesses; empty for all columns.
 
     Raises:
         InputError: The table cannot be read, or lacks a column in `only`.

@@ -55,7 +55,7 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
 def batches(path: Location, form: TableFormat, columns: Sequence[str], _rows: int) -> Iterator[pa.RecordBatch]:
     """Yield these columns of all records, in order, as dictionary-encoded text; `_rows` is ignored.
 
-    A malformed line, and a value that is null, a list or an object, gives null.
+    A cell is null if its line is malformed or lacks the column, or if the value is null, a list or an object.
 
     Raises:
         OSError: The file cannot be read.
@@ -79,7 +79,7 @@ def cuts(path: Location, form: TableFormat, every: int) -> list[int]:
 def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield record batches with these columns from a piece of a file, in order, as dictionary-encoded text.
 
-    A malformed line, and a value that is null, a list or an object, gives null.
+    A cell is null if its line is malformed or lacks the column, or if the value is null, a list or an object.
 
     Raises:
         OSError: The file cannot be read.
@@ -93,7 +93,9 @@ def piece_batches(piece: Piece, form: TableFormat, columns: Sequence[str]) -> It
 
 
 def malformed(path: Location, form: TableFormat) -> tuple[int, int]:
-    """Return two numbers: lines that are not JSON objects, and how many of these are blank; the counts are private.
+    """Return two numbers: lines that are not JSON objects, and how many of these are blank.
+
+    Blank lines have no characters but spaces and tabs. The counts are exact and private.
 
     Raises:
         OSError: The file cannot be read.

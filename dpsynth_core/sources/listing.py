@@ -51,7 +51,11 @@ class Files:
 
     @property
     def size(self) -> int:
-        """The number of bytes of all files together, as they are stored (packed files packed)."""
+        """The number of bytes of all files together, as they are stored (packed files packed).
+
+        Raises:
+            OSError: A file is gone or cannot be reached.
+        """
         return sum(file.stat().st_size for file in self.files)
 
     def to_json(self) -> list[Any]:

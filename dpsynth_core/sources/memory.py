@@ -72,10 +72,12 @@ class NamedTable:
         return HeldTable(self.source, form)
 
     def check(self) -> None:
-        """Check that each column name is neither blank nor repeated, and that each type can be read.
+        """Check that there are columns, that no column name is blank or repeated, and that each type can be read.
+
+        A type can be read unless it is a timestamp with an unknown time zone.
 
         Raises:
-            InputError: A name or type is not so, or there are no columns.
+            InputError: There are no columns, a name is blank or repeated, or a type cannot be read.
         """
         headers.check_names(self.source.names)
         for field in self.source.schema:

@@ -28,7 +28,10 @@ _ROUNDS = 16
 
 
 def in_order(domain: Domain, codes: Codes, drawn: Numbers, draw: Draw, rng: np.random.Generator) -> Numbers:
-    """Return the drawn numbers after drawing again the rows that break an order of columns.
+    """Return the drawn numbers, by column, after drawing again the rows that break an order of columns.
+
+    The values of such a row in all ordered columns are drawn again together, up to 16 times. Rows that still break an
+    order then get one value after the other, each within what the others allow. Values of other columns stay.
 
     Args:
         domain: The domain with the orders of columns.

@@ -85,14 +85,18 @@ def compare(path: Location, form: TableFormat, domain: Domain) -> Differences:
 def read(path: Location, form: TableFormat, domain: Domain) -> PublicTable:
     """Return a public table as codes of the domain.
 
+    All rows are kept. A value outside the domain gets the code that it would get in the private table. Columns
+    that the domain lacks are not used.
+
     Args:
         path: The file or folder of the table.
         form: The format of the table.
         domain: The domain of the private table.
 
     Raises:
-        InputError: The table cannot be read, lacks a column or has fewer than two rows, at least half of a
-            column's values are outside the domain, or fewer than two different rows are possible in the domain.
+        InputError: The table cannot be read, has more than 2 GB, lacks a column or has fewer than two rows; at least
+            half of the values of a column are outside the domain; or the table has fewer than two different rows that
+            the domain calls possible.
         CapacityError: Its rows times the columns of the domain exceed 500 million (`MAX_CODES`).
         OSError: A file cannot be read a second time, for its hash.
     """
@@ -111,7 +115,8 @@ def refusal(differences: Differences) -> InputError | None:
     """Return an error that says why a table with these differences cannot be used; None if it can.
 
     It cannot if it lacks a column, has fewer than two rows, or has half of the values of a column or more outside the
-    domain. The error is not raised.
+    domain. The error has the first of these reasons that holds, and names up to 5 missing columns or one column with
+    values outside. It is returned, not raised.
     """
     if names := differences.missing:
         problem = f"it lacks the column{'s' * (len(names) > 1)} {listed(list(map(repr, names)), 5)} of the domain"

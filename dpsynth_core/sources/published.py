@@ -59,9 +59,10 @@ def section(source: TableSource, domain: Domain, where: str, field: str) -> dict
         field: The subject of error messages, in place of the private table.
 
     Raises:
-        InputError: The table cannot be read, has no column `count` or a column or value that the domain lacks, holds
-            something else than numbers in `count`, lacks a value of a column, has no positive count, has more than 100,000
-            cells, or `where` is blank.
+        InputError: The table cannot be read, is a file of more than 2 GB, has no column `count` or a column or value that the
+            domain lacks, has a column whose values are to be learnt, holds something else than numbers from 0 to 10^15
+            in `count`, lacks a value of a column, has no positive count, has more than 100,000 cells, or `where` is
+            blank.
     """
     with _about(field):
         return _section(source, domain, where, field)
@@ -104,8 +105,9 @@ def counts(source: TableSource, domain: Domain, field: str, withheld: Withheld |
             cell is then nan. None if no number may be withheld.
 
     Raises:
-        InputError: The table cannot be read, lacks the column `count`, holds something else than numbers there, or has
-            columns or values that the domain lacks.
+        InputError: The table cannot be read, is a file of more than 2 GB, lacks the column `count`, holds something else than
+            numbers there, or has columns or values that the domain lacks or that are to be learnt. Negative numbers are
+            not refused here.
     """
     with _about(field):
         return _counts(source, domain, field, withheld)

@@ -59,7 +59,7 @@ def reader(kind: str) -> ModuleType:
 
 
 def names(table: Files) -> tuple[str, ...]:
-    """Return the column names in file order, trimmed; repeated names of a CSV header are numbered.
+    """Return the column names in file order, trimmed; repeated names in the header of a CSV file or workbook are numbered.
 
     Repeated names of other kinds of files stay, and `check` refuses them. In a folder, the first file decides.
 

@@ -209,13 +209,13 @@ class RecordCounts(ABC):
         return self._counted(partial(Tally, self.domain, tuple(cliques))).counts() if cliques else {}
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the non-empty cells of the marginal over a canonical clique, with exact record counts.
+        """Return the non-empty cells of the marginal over a clique, with exact record counts.
 
-        See `CellSource.occupied`. The table is read once.
+        The columns of the clique must be in domain order. See `CellSource.occupied`. The table is read once.
 
         Raises:
             ValueError: The marginal has more than 2^62 cells.
-            InputError: The table cannot be read.
+            InputError: A column is unknown, or the table cannot be read.
         """
         return self._counted(partial(OccupiedCounts, self.domain, clique)).occupied
 

@@ -44,9 +44,9 @@ class CellSource(MarginalSource, Protocol):
     """A source that can list the non-empty cells of a marginal that is too large for a dense array."""
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the non-empty cells of the marginal over a canonical clique, with exact record counts.
+        """Return the non-empty cells of the marginal over a clique, with exact record counts.
 
-        For the same records, every source returns the same arrays.
+        The columns of the clique are in domain order. For the same records, every source returns the same arrays.
 
         Raises:
             ValueError: The marginal has more than 2^62 cells, so that 64 bits cannot number them
@@ -96,7 +96,8 @@ class ValueSource(MarginalSource, Protocol):
     def values(self, name: str) -> Iterator[Mapping[str, int]]:
         """Yield the exact number of records for each key of a column (`vocabulary.keys`).
 
-        The mappings from key to number of records come in parts; no key is in two parts.
+        A key is the text of a value, "" for missing values, and "other" for texts that cannot be keys. The mappings from key
+        to number of records come in parts; no key is in two parts.
 
         Args:
             name: The column.
@@ -110,9 +111,9 @@ def counted(source: MarginalSource, cliques: Collection[Clique], table_bytes: in
 
     Args:
         source: The source of the counts.
-        cliques: Canonical cliques.
-        table_bytes: The memory in bytes of the arrays in which one pass counts
-            (`vocabulary.blocks.slices`), 512 MiB by default. The returned arrays are additional.
+        cliques: The cliques, each with its columns in domain order.
+        table_bytes: The memory in bytes of the arrays in which one pass counts, 512 MiB by default; a single larger
+            marginal is counted all the same (`vocabulary.blocks.slices`). The returned arrays are additional.
     """
     tables: dict[Clique, NDArray[np.int64]] = {}
     for group in slices(source.domain, cliques, table_bytes):

@@ -134,6 +134,9 @@ def unit_patterns(units: Sequence[str]) -> tuple[tuple[str, str], tuple[str, str
 
     The first pair is for a unit before the number, the second for one behind it. The replacements
     keep the sign of the number.
+
+    Args:
+        units: The units, at least one.
     """
     named = "|".join(re.escape(unit) for unit in sorted(units, key=len, reverse=True))
     return (rf"^([+-]?) ?(?:{named}) ?", r"\1"), (rf" ?(?:{named})([+-]?)$", r"\1")
@@ -216,7 +219,15 @@ def time_patterns(time_format: str) -> list[str]:
 
 
 def moment_patterns(date_format: str, time_format: str) -> list[str]:
-    """Return regular expressions for dates with or without a time of day, in all known forms."""
+    """Return regular expressions for dates with or without a time of day, in all known forms.
+
+    Their named groups are those of `date_pattern` (day, month, year or short) and of `time_patterns` (hour, minute,
+    second, fraction, half), as far as a form has them.
+
+    Args:
+        date_format: The stated format of dates.
+        time_format: The stated format of times, one of `TIME_FORMATS`.
+    """
     clocks = [f"(?:$|Z$|{_ZONE_HOURS}$|[T :,]+{_CLOCK})", *(f"[T ,]+{clock}" for clock in _further(time_format))]
     days = [day.removesuffix(_BEHIND) for day in date_patterns(date_format) if day not in (_BASIC_DAY, _FOURTEEN)]
     return [f"{_BASIC_DAY}{_BASIC_CLOCK}", f"{_DAY_DIGITS}{_FULL_CLOCK}", *(day + clock for day in days for clock in clocks)]
