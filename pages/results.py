@@ -23,7 +23,10 @@ _FIRST = next(iter(VIEWS))
 
 
 def main() -> None:
-    """Draw the page: one view of one finished run. The address of the page names the view."""
+    """Draw the page: one view of one finished run, at first of the project's favourite run, else of the newest.
+
+    The address of the page names the view.
+    """
     project = frame.require("results")
     finished = open_runs.finished(project.owner, project.id)
     frame.header("results", "Judge and download the rows.", Zone.RELEASED)

@@ -109,10 +109,12 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20, s
 
 
 def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
-    """Draw the errors of all tables of households with a known bound, one line per kind of table.
+    """Draw the errors of the tables of counts of two linked tables, one line per kind of table of counts.
+
+    Tables without a known bound are left out.
 
     Args:
-        zoned: One row per table, from `evaluation.quality.marginal_table`, with a further column kind
+        zoned: One row per table of counts, from `evaluation.quality.marginal_table`, with a further column kind
             (a key of `names`).
         threshold: Largest acceptable error, as a share of households.
         names: Title of each kind by key, in the order of the chart.

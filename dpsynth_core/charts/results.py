@@ -76,7 +76,7 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float,
     """Draw the difference between two tables of a pair of columns as a heat map, in people.
 
     A cell whose difference noise alone may make is blank. The strongest colour stands for `wanted * people`
-    people or more, whatever the largest difference is, so that charts of different releases can be compared.
+    people or more, so that charts of different releases can be compared.
 
     Args:
         zoned: Columns row and column (labels), row_position and column_position, count (the signed

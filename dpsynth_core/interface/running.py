@@ -93,7 +93,7 @@ def _kept(back: Back, progress: bool, work: Callable[[Told, Callable[[releases.R
 def recover(run: str | None = None, *, answers: bool = False, progress: bool = True) -> Release:
     """Finish the release of an interrupted run. Reads no record and spends nothing.
 
-    The release is stored in DPSYNTH_HOME. Its rows are a pandas frame, whatever kind of table was given.
+    The release is stored in DPSYNTH_HOME. Its rows are always a pandas frame.
 
     Args:
         run: The name that was printed when the run was interrupted; by default the only interrupted run.

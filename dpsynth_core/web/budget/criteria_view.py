@@ -288,8 +288,8 @@ def title(number: int, entry: Mapping[str, Any]) -> str:
 def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> float:
     """Return the rho that measures whether a criterion of the draft is met.
 
-    It is an equal part of the criteria's share, or of the models' share for a criterion about
-    models, which is divided between the predicted columns.
+    The criteria's share of the budget is divided equally between the criteria that are not about models. A criterion
+    about models has a part of the models' share, which is divided equally between the predicted columns.
 
     Args:
         shares: The division of the budget, in rho.

@@ -229,7 +229,9 @@ def _population(project: Current) -> None:
 def more(project: Current) -> None:
     """Draw further settings, whose defaults are right for most releases; each change is stored in the draft.
 
-    They are in an expander whose title states their present values.
+    They are the second table, the limit of a new population, the neighbouring relation, other publications, licence
+    and creators, the public table, and what counts a file. They are in an expander whose title states their present
+    values.
     """
     draft, relation = project.draft, project.draft["unit"]["relation"]
     (epsilon, _), known = document.cap(draft), draft.get("population", "") in balance.populations()
@@ -269,7 +271,7 @@ def records(project: Current) -> None:
     """Draw switches with which the curator looks at private records.
 
     Nothing that is read is stored, but a look at rows or keys is recorded for the project. Without a switch,
-    lines that cannot be read are reported for tables of at most 20 MB. Values are curator-only, unless the
+    lines that cannot be read are reported for files of at most 20 MB. Values are curator-only, unless the
     people are simulated.
 
     Args:

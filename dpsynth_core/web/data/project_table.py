@@ -244,7 +244,7 @@ def unlink(draft: Draft) -> None:
     """Remove the second table from the draft, in place; without a second table, nothing changes.
 
     The unit of privacy becomes one row of the first table. What was stated about the second table's columns
-    stays stored for the Domain page.
+    stays stored for the Domain page, and no file is deleted.
     """
     if document.is_linked(draft):
         del draft["members"], draft["wizard"]["members"]
@@ -255,7 +255,7 @@ def unlink(draft: Draft) -> None:
 
 
 def disown(draft: Draft) -> None:
-    """Remove the draft's tables, in place. A plan that was made before the table stays."""
+    """Remove the draft's tables, in place; no file is deleted. A plan that was made before the table stays."""
     _forget_simulated(draft)
     unlink(draft)
     draft.pop("data", None)
@@ -374,10 +374,12 @@ def outside_of(draft: Draft, domain: Domain) -> Zoned[tuple[ColumnFit, ...]]:
 
 
 def not_understood(draft: Draft, domain: Domain) -> Zoned[tuple[Remark, ...]]:
-    """Return a remark on each column many of whose first values have no meaning in the domain.
+    """Return remarks on columns whose first values do not fit the domain, curator-only.
 
-    Only the first 1,000 records are read (`sources.first_records`). The remarks are curator-only; () if there is
-    nothing to remark, for a simulated table, and for a domain without columns.
+    Only the first 1,000 records are read (`sources.first_records`). A column gets a remark if a fifth of its values
+    is outside the domain or has decimals in a column of whole numbers, if all are missing, or if some only look like
+    a listed value or like each other. The remarks are () if there is nothing to remark, for a simulated table, and
+    for a domain without columns.
 
     Raises:
         InputError: The table cannot be read.

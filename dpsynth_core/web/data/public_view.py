@@ -118,7 +118,8 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
             a private table at any other place is not compared.
 
     Raises:
-        InputError: The file is not a table, or is the private table itself; then it is not stored.
+        InputError: The file is not a table, or is the private table itself; then it is not stored. Or the visitor may
+            not change the project.
     """
 
     def look_at(path: Path) -> Table:

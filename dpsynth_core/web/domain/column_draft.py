@@ -132,7 +132,8 @@ class ColumnDraft(Column):
     def place_of_problem(self) -> str:
         """Return the field that is wrong: "values", "bounds", "bins" or "cells"; "" for a complete column.
 
-        The possible causes are removed one after the other until the column is complete.
+        A column that is not used is checked as well. The possible causes are removed one after the other until the column
+        is complete.
         """
         used = self.changed(use=True)
         own_cells = used.changed(missing=True, other=True)

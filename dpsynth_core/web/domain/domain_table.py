@@ -31,7 +31,7 @@ def fitted(drafts: Sequence[ColumnDraft], columns: Sequence[str], declared: Sequ
     """Return a draft for each column of the table, in the table's order.
 
     Existing drafts are kept, drafts of columns that are gone are dropped, and new columns get fresh
-    drafts.
+    drafts. The only column without a header, which is named column_1, is not used at first.
 
     Args:
         drafts: The existing drafts.
@@ -72,9 +72,9 @@ def origin_of(drafts: Iterable[ColumnDraft]) -> str:
 def with_origins(before: Sequence[ColumnDraft], after: Sequence[ColumnDraft], loaded: str = "") -> list[ColumnDraft]:
     """Return the columns after a change, each with its origin: where its values were taken from.
 
-    A column that is to be learnt has the origin "learnt". A column that was read from the private table keeps
-    this origin under any edit, because its values may still be known from the records only. Loading it from
-    another source replaces the origin.
+    A column whose values changed gets the origin `loaded`, or "typed" without one. A column that is to be learnt has
+    the origin "learnt". A column that was read from the private table keeps this origin under any edit, because its
+    values may still be known from the records only. Loading it from another source replaces the origin.
 
     Args:
         before: The columns before the change.
@@ -111,8 +111,8 @@ def measured(drafts: Iterable[ColumnDraft]) -> list[Attribute]:
 def with_codebook(drafts: Sequence[ColumnDraft], columns: Iterable[Column], origin: str) -> list[ColumnDraft]:
     """Return the columns as a codebook describes them.
 
-    Columns of the same table that it does not name are not used any more. It may leave columns
-    open.
+    A column that the codebook does not name is not used any more, if the codebook names another column of the same
+    table. A column that the codebook names without values stays open.
 
     Args:
         drafts: The columns.
@@ -157,7 +157,9 @@ def _replaced(drafts: Sequence[ColumnDraft], given: Mapping[str, ColumnDraft], m
 
 
 def with_pasted(drafts: Sequence[ColumnDraft], domain: Domain) -> list[ColumnDraft]:
-    """Return the drafts, in which columns of `domain` replace drafts of the same names.
+    """Return the drafts, in which columns of `domain` replace drafts of the same names, with the origin "codebook".
+
+    Other columns of `domain` are ignored.
 
     Raises:
         InputError: The domain has none of the columns.

@@ -145,7 +145,9 @@ def _meant(columns: Sequence[ColumnDraft]) -> dict[str, Any] | None:
 
 
 def load(change: Change, origin: str, rules: Callable[[], list[Rule]] | None = None) -> bool:
-    """Store loaded columns in the draft, close the loader's popover, and return whether the columns were accepted.
+    """Store loaded columns in the draft, and return whether the columns were accepted.
+
+    The popovers of all loaders close, also if the columns are refused.
 
     Args:
         change: Returns the columns after loading; may raise InputError, which refuses them.

@@ -103,8 +103,8 @@ def compared(project: Current) -> Comparison:
 def remarks(comparison: Comparison) -> Zoned[Mapping[str, str]]:
     """Return a remark on each misfitting column by name, for the list of columns, with the comparison's zone.
 
-    It states as Markdown how many of the column's values have no cell of their own. The mapping is empty and
-    public if nothing was compared.
+    It counts, as Markdown, the values outside the domain, empty values without a cell of their own, and values that
+    would be rounded. The mapping is empty and public if nothing was compared or the table could not be read.
     """
     if comparison is None or isinstance(comparison, InputError):
         return public({})

@@ -55,8 +55,8 @@ def offered(project: Current) -> bool:
 def begins(project: Current, rows: Sequence[ColumnDraft]) -> bool:
     """Return whether the page proposes learning first of all.
 
-    It does if learning is possible (`offered`), a column is open, every complete column is one that its name
-    suggested, the file has no labels, and no run of the project has learnt.
+    It does if learning is possible (`offered`), a column is open, all complete columns were filled in from their
+    names, the file has no labels, and no run of the project has learnt.
     """
     used = [row for row in rows if row.use and not row.is_filled]
     unknown = [row for row in used if row.problem() is not None]

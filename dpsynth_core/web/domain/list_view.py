@@ -98,8 +98,8 @@ def table_key(project: Current) -> str:
 def summary(project: Current, rows: Sequence[ColumnDraft]) -> None:
     """Draw the number of columns and cells in one line, and a button that selects an open column.
 
-    The button selects the next column whose values or bounds are not complete; it is not drawn if
-    all are complete.
+    Columns that are not complete count no cells. The button selects the next column whose values or bounds are
+    not complete; it is not drawn if all are complete.
 
     Args:
         project: The open project.

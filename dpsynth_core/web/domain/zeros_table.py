@@ -77,7 +77,8 @@ def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | 
 def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:
     """Return the rule that some members never have more of a quantity than other members.
 
-    The rule compares bins: two members in the same bin satisfy it.
+    The rule compares bins: two members in the same bin satisfy it, and so do members without a number. Its note, a
+    sentence, is cut if it is too long. The rule is not checked.
 
     Args:
         link: The link of the two tables.
@@ -113,7 +114,10 @@ def in_words(rule: Rule, attributes: Sequence[Attribute]) -> str:
 
 
 def fits_grid(line: Attribute, across: Attribute) -> bool:
-    """Return whether a grid of these two columns is small enough to draw: `MOST_LINES` lines by `MOST_ACROSS` columns."""
+    """Return whether a grid of these two columns is small enough to draw.
+
+    That is at most 300 cells down (`MOST_LINES`) and 50 across (`MOST_ACROSS`).
+    """
     return line.size <= MOST_LINES and across.size <= MOST_ACROSS
 
 

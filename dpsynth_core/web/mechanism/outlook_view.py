@@ -94,7 +94,7 @@ def light(project: Current) -> Plan | None:
     """Draw the light of the draft's plan, and return the plan.
 
     The light is a green, amber or red box about the expected quality. If the draft does not state
-    the number of people, a link to the page Data takes its place. For a draft that is not complete
+    the number of people, the box says so, with a link to the page Data. For a draft that is not complete
     nothing is drawn and None is returned.
     """
     try:
@@ -157,9 +157,10 @@ def after(verdict: Verdict, headline: Headline, run: Plan) -> None:
     """Draw changes of the plan that would help, below the verdict on a finished run.
 
     They are drawn only if the verdict withholds the release because of its tables' noise and the draft's plan is
-    complete. Unread columns, failed criteria and linked tables are excluded: such changes do not help there. If
-    the run's errors were larger than expected of its plan, the same factor is assumed for the next run. A clicked
-    button changes the stored draft (`take`) and opens the page of the change; nothing after the call runs then.
+    complete. Nothing is drawn if the release has unread columns or failed criteria, and for two linked tables,
+    because such changes do not help there. If the run's errors were larger than expected of its plan, the same
+    factor is assumed for the next run. A clicked button changes the stored draft (`take`) and opens the page of the
+    change; nothing after the call runs then.
 
     Args:
         verdict: The verdict on the release.

@@ -83,9 +83,9 @@ def planning(project: Current) -> None:
     """Draw the draft's plan: outlook, mechanism, disclosures, noise, parameters and the run button.
 
     The run button opens a dialog, which seals the plan and starts its run. A chosen table is read (a file once,
-    then cached) to find another population to which a release of the same table was charged. If the plan is not
-    complete, its error and the parameters are drawn instead. Where the draft follows the recommendation and that
-    has changed, the mechanism in the draft is replaced first.
+    then cached) to find out whether a release of the same table was charged to another population. If the plan is not
+    complete, its error and the parameters are drawn instead. If the draft follows the recommendation and the
+    recommendation has changed, the mechanism in the draft is replaced first.
 
     Raises:
         BooksLost: The ledger is not whole.

@@ -114,7 +114,10 @@ def cards(release: Release) -> None:
 
 
 def fold(section: Section) -> None:
-    """Draw a section of the report in a closed expander: its title, how to read it, and its lines."""
+    """Draw a section of the report in a closed expander: its title, how to read it, and its lines.
+
+    A line of more than 800 characters is shortened.
+    """
     with st.expander(section.title, icon=":material/straighten:"):
         st.caption(section.reading)
         for line in section.lines:

@@ -86,7 +86,8 @@ def pair_map(opened: OpenRun) -> Zoned[pd.DataFrame]:
 
     Returns:
         The frame of `quality.pair_map`, marked as released: one row per ordered pair, a column with
-        itself included, with the bound as a share of people (NaN where no bound is known).
+        itself included, with the bound as a share of people (NaN where no bound is known). It is shared: do not
+        change it.
     """
     return released(quality.pair_map(report.statements(opened.release)).value)
 
@@ -104,7 +105,10 @@ def standings(opened: OpenRun) -> Zoned[tuple[Standing, ...]]:
 
 @st.cache_resource(max_entries=16, show_spinner=False, **KEY)
 def column_bars(opened: OpenRun, columns: tuple[str, ...]) -> Zoned[pd.DataFrame]:
-    """Return the bars of some columns (`wall.bars`: one row per bar, counts in people), from released values alone; cached."""
+    """Return the bars of some columns (`wall.bars`: one row per bar, counts in people), from released values alone.
+
+    The frame is cached and shared: do not change it.
+    """
     return wall.bars(report.evidence(opened.release), columns)
 
 
@@ -162,9 +166,10 @@ def curator_toggle() -> bool:
 def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     """Return the exact marginals of a run's table, curator-only, and record that the curator saw them.
 
-    They are in records (in households for two linked tables), without values that have no cell of their own in
-    the domain. They are read each time and never stored. Before the first look at a project's own table, a
-    warning and a button to confirm are drawn; simulated people need neither, and their look is not recorded.
+    They are in records, without values that have no cell of their own in the domain; for two linked tables, in
+    households, with such values counted in the cell that the domain names. They are read each time and never
+    stored. Before the first look at a project's own table, a warning and a button to confirm are drawn; simulated
+    people need neither, and their look is not recorded.
 
     Returns:
         The marginals by clique; None if the table cannot be read, whose error is drawn, and before the look

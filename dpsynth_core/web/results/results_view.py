@@ -320,7 +320,7 @@ def first_rows(rows: Rows, column: str, keep: Filter | None, most: int) -> tuple
     Args:
         rows: The rows.
         column: The column of the filter.
-        keep: The filter; None keeps all rows.
+        keep: The filter, which is also called with tables of `column` alone; None keeps all rows.
         most: The largest number of rows to return.
     """
     if keep is None:

@@ -30,7 +30,7 @@ def submit(project: Current, seen: Collection[str]) -> str:
     Args:
         project: The open project.
         seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
-            started since, no second one is.
+            started since, its id is returned, and no second run is queued.
 
     Raises:
         InputError: The run is refused (also CapExceeded and CapacityError); then nothing is spent.
@@ -47,7 +47,7 @@ def submit_check(project: Current, epsilon: float, seen: Collection[str]) -> str
         project: The open project, whose plan is complete.
         epsilon: Epsilon of this run, charged on top of the plan's; its delta is the plan's.
         seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
-            started since, no second one is.
+            started since, its id is returned, and no second run is queued.
 
     Raises:
         InputError: The run is refused; then nothing is spent.
@@ -68,7 +68,7 @@ def submit_learning(project: Current, columns: Sequence[Attribute], epsilon: flo
         columns: The columns to learn.
         epsilon: Epsilon of this run, charged on top of the plan's.
         seen: Ids of the runs on the page when the curator decided. If a run of the same plan was
-            started since, no second one is.
+            started since, its id is returned, and no second run is queued.
 
     Raises:
         InputError: The run is refused; then nothing is spent.
@@ -103,8 +103,8 @@ def _sealed(project: Current, spec: Spec, seen: Collection[str]) -> str:
 def since(run: Run, draft: Draft) -> tuple[str, ...]:
     """Return the differences between a run's plan and the draft, each as "name: run's value → draft's value".
 
-    Domain and workload are only named. The result is () if the plans are the same, apart from their names
-    and recorded looks.
+    Domain and workload are only named. Names of the plans and recorded looks are not compared. The result is () if
+    all else is the same.
 
     Raises:
         InputError: The draft's plan is not complete.
@@ -122,7 +122,7 @@ def since(run: Run, draft: Draft) -> tuple[str, ...]:
 def banner(project: Current, run: Run) -> bool:
     """Draw how the draft's plan differs from a run's plan, and return whether it does.
 
-    A draft that is not complete counts as different.
+    Each difference is shortened to 150 characters. A draft that is not complete counts as different.
     """
     try:
         differences = since(run, project.draft)

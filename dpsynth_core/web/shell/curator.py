@@ -82,10 +82,10 @@ def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
 
 
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
-    """Return a run's exact marginals by clique, curator-only, without values that were moved into another cell.
+    """Return a run's exact marginals by clique, curator-only.
 
-    Values that have no cell of their own in the domain are not counted. Counts are in records. For two
-    linked tables they are in households, with fractions, and follow the rules of the domain.
+    Counts are in records, and values that have no cell of their own in the domain are not counted. For two
+    linked tables they are in households, with fractions, and such values count in the cell that the domain names.
 
     Args:
         spec: The run's spec, with the path of its table.

@@ -166,7 +166,10 @@ def domain_zone(draft: Mapping[str, Any]) -> Zone:
 
 
 def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the column names of the table in its order, known from its header; () if no table is chosen."""
+    """Return the column names of the table in its order, known from its header.
+
+    If no table is chosen, they are the columns that were planned first; () without a plan.
+    """
     return tuple(wizard(draft).get("columns", ()))
 
 
@@ -192,7 +195,7 @@ def tables(draft: Draft) -> tuple[Draft, ...]:
 
 
 def every_column(draft: Draft) -> dict[str, Draft]:
-    """Return the draft of its table by column name; a column of both tables has the first."""
+    """Return for each column, by its name, the draft of the table that has it; the first table's if both have it."""
     there: dict[str, Draft] = {}
     for table in tables(draft):
         there |= {name: table for name in columns(table) if name not in there}

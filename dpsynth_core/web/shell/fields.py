@@ -35,7 +35,7 @@ def value(path: str, default: Any = None) -> Any:
 
     Args:
         path: Keys from the root, separated by dots.
-        default: The result if a key is missing.
+        default: The result if a key is missing. A stored None is returned as None.
     """
     content: Any = session.current().draft
     for part in path.split("."):
@@ -126,12 +126,12 @@ def typed(widget: Any, label: str, path: str, parse: Callable[[str], Any], as_te
         label: The label of the field.
         path: The path of the value in the draft.
         parse: Converts the text to the value, or raises InputError, whose message is shown below
-            the field.
+            the field once somebody has typed there.
         as_text: Converts the stored value to text.
         **look: Further arguments of the widget.
 
     Returns:
-        The value; None if `parse` refuses the text. Then None is stored too, and the text is kept.
+        The value; None if `parse` refuses the text. A refused text is kept, and None stored as the value.
     """
     kept, stored = session.current().draft.get("wizard", {}).get("typed", {}).get(path), value(path)
     shown = kept if kept is not None else "" if stored is None else as_text(stored)

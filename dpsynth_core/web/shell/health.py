@@ -38,8 +38,8 @@ def looked() -> None:
 def routes() -> list[Route]:
     """Return the routes of health check and metrics, in this order, for the server's list.
 
-    The health check answers "ok" or status 503. Metrics are text for Prometheus; without the token in the
-    environment variable `DPSYNTH_METRICS_TOKEN` they answer 404.
+    The health check answers "ok" or status 503. Metrics are text for Prometheus. A request for them gets 404 unless
+    it brings the token in the environment variable `DPSYNTH_METRICS_TOKEN`, and 503 if the database cannot be read.
     """
     return [Route(address.path(doors.WORKS), _works), Route(address.path(doors.METRICS), _metrics)]
 

@@ -21,7 +21,9 @@ _SAMPLE = "sampled"
 def more_rows(
     release: str, file: str, whom: Callable[[], Group | None], draw: Callable[[int, Group], tuple[str, bytes | Callable[[], bytes]]]
 ) -> None:
-    """Draw the form for further rows of a release, drawn from its released model, and their download.
+    """Draw the form for 1 to 100,000 further rows of a release, drawn from its released model, and their download.
+
+    The rows of the last request are kept in the session, and offered while the form asks for the same.
 
     Args:
         release: The identifier of the release.

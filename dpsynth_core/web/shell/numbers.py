@@ -16,7 +16,7 @@ def positive(text: str, field: str, example: str) -> float:
     """Return a finite number above 0 from a text with a decimal point or a decimal comma.
 
     Args:
-        text: The text.
+        text: The text, of which 40 characters are read, without spaces around it.
         field: The name of the field, for the error.
         example: A valid text, for the error.
 

@@ -29,10 +29,10 @@ def one_line(text: object, limit: int = 80) -> str:
 
 
 def literal(text: object, limit: int = 400) -> str:
-    """Return a text escaped for places that read Markdown, so that it shows exactly as written.
+    """Return a text on one line, escaped for places that read Markdown, so that no mark in it has an effect.
 
-    Every mark is escaped. Streamlit recognises icon short codes and bare web addresses even in
-    escaped text, so an invisible word joiner follows a colon and separates "w" from "." to break
+    Invisible characters and line breaks become spaces. Streamlit recognises icon short codes and bare web addresses
+    even in escaped text, so an invisible word joiner follows a colon and separates "w" from "." to break
     them up. It is not put before a space, so that most sentences stay free of invisible characters.
 
     Args:

@@ -57,7 +57,7 @@ _LOOK = {
 def upload() -> None:
     """Draw the upload of a bundle and, once there is one, the report of its check.
 
-    Without an upload, the bundle of the run that the Results page passed on is checked. No uploaded
+    Without an upload, the bundle of the run that the Results page passed on is checked, if there is one. No uploaded
     file is kept. An error, such as a key that cannot be read, is drawn on the page.
     """
     file = st.file_uploader("Release bundle (ZIP)", "zip", key="verify_file", help="It is checked in memory and not kept.")

@@ -79,7 +79,8 @@ class Personal:
 
         Returns:
             A redirect to the same address without the token, with the cookie if the token is right;
-                None for a request without a token, and for a stranger with a wrong one.
+                None for a request without a token or that is neither GET nor HEAD, and for a stranger with a
+                wrong token.
         """
         query = _query(request)
         offered = [value for name, value in query if name == PARAMETER]
