@@ -72,7 +72,13 @@ def make(work: str, stated: Mapping[str, Any], what: str, limits: Limits = LIMIT
 
 
 def parts(files: Mapping[str, Writer]) -> Iterator[Any]:
-    """Yield {"file": name} before the bytes of each file, part by part."""
+    """Yield, for each file in order, {"file": name} and then its bytes, in parts of at most 1 MiB.
+
+    One file at a time is held in memory.
+
+    Args:
+        files: The writer of each file, by name.
+    """
     for name, write in files.items():
         yield {"file": name}
         stream = io.BytesIO()

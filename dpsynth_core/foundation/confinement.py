@@ -94,7 +94,7 @@ def environment(whole: bool = True) -> dict[str, str]:
 def limit(limits: Limits) -> None:
     """Limit processor time, the number of processors and memory of this process, irrevocably.
 
-    The process runs on randomly chosen ones of its processors. Memory is limited by address space,
+    The process keeps as many of its processors as the limits say, chosen at random. Memory is limited by address space,
     if the system reports the memory in use. Memory that is in use now counts, processor time that was used before does
     not. Windows keeps none of these limits: the process that waits for this one must end it.
 

@@ -44,7 +44,7 @@ def count_text(number: int) -> str:
 
 
 def first_repeated(values: Iterable[Value]) -> Value | None:
-    """Return the value whose second occurrence comes first, or None if all values differ.
+    """Return the value whose second occurrence comes first, such as 2 for (1, 2, 2, 1); None if all values differ.
 
     It takes linear time, as lists may have millions of entries.
     """

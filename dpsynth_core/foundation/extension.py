@@ -548,7 +548,7 @@ def forecasts(stated: Stated) -> tuple[str, ...]:
 
 
 def own_delta(stated: Stated) -> float:
-    """Return the sum of the deltas that the features cost which a spec asks for; 0 without such features.
+    """Return the sum of the deltas of all features that a spec asks for; 0 without such features.
 
     Args:
         stated: The spec's section `extensions`.
@@ -583,12 +583,12 @@ def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]
 
 
 def recognised(*tables: Any) -> tuple[str, ...]:
-    """Return sentences by which tables that were chosen for a release say that their rows are not of people, each once.
+    """Return sentences about those of the tables that say of themselves that their rows are not of people, each sentence once.
 
     Built-in extensions find them (`Extension.recognises`), and read no record. The result is () if no table does.
 
     Args:
-        *tables: Each the path or address of a table, or a table in memory.
+        *tables: Tables that were chosen for a release, each as its path or address, or as a table in memory.
     """
     paths = [one.recognises for one in built_in() if one.recognises]
     return tuple(dict.fromkeys(told for table in tables for path in paths if (told := load(path)(table))))
@@ -625,7 +625,7 @@ def criteria() -> dict[str, str]:
 
 
 def local_addresses() -> tuple[str, ...]:
-    """Return the beginnings of addresses with "://", of all kinds of places, that lead to no other machine."""
+    """Return the beginnings, with "://", of addresses that lead to no other machine, of all kinds of places; () without any."""
     return tuple(start for place in places().values() for start in place.local)
 
 

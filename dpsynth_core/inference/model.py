@@ -48,7 +48,7 @@ UNLIKELY = 1e-6
 
 
 def labels_of(domain: Domain, clique: Clique) -> Labels:
-    """Return the indices of a clique's attributes in the domain, from 0, ascending as a clique is.
+    """Return the indices of a clique's attributes in the domain, from 0, in the order of the clique.
 
     Raises:
         InputError: A name is not in the domain.

@@ -36,7 +36,8 @@ def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
 def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
     """Return the sums of roots that two models imply for a table, and the counts of records behind them.
 
-    The table is of columns of the household and of one member, or of two members by class of size.
+    A sum of roots is, for each cell, the sum over households of `Link.records_each` * sqrt(share of the household's
+    records in the cell). The table is of columns of the household and of one member, or of two members by class of size.
 
     Args:
         link: The link of the tables.

@@ -45,8 +45,8 @@ class Ratio:
     def at_most(self) -> float:
         """Return the upper confidence bound (95%) of |difference| / people; infinite if the number of people does not exceed its noise.
 
-        With d the difference and b the people, it is the t at which |d| - t b is z of its standard deviations below 0 (Fieller 1954).
-        For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact.
+        With d the difference and b the people, it is the t at which |d| - t b is 1.645 of its standard deviations below 0
+        (Fieller 1954). For the true t, d - t b is normal around 0 with the variance used here, so the bound is exact.
         """
         _, most = fraction(replace(self.difference, value=abs(self.difference.value)), self.people, float(scipy.special.ndtri(CONFIDENCE)))
         return self.scale * most

@@ -34,9 +34,12 @@ class Evidence:
     total: float
 
     def per(self, records: int) -> Evidence:
-        """Return the evidence in units of `records` records: all counts and their noise are divided by it.
+        """Return the evidence in people, for tables in which `records` records make one person.
 
-        This is for tables in which so many records make one person.
+        All measured counts, their noise and the total are divided by `records`; the rows stay. This evidence is not changed.
+
+        Args:
+            records: Number of records of each person, at least 1.
         """
         if records == 1:
             return self

@@ -155,8 +155,8 @@ def check_chain(chain: Sequence[Entry], last: Head = EMPTY, standing: Iterable[E
     Args:
         chain: The entries.
         last: Number and hash of the entry before the first one.
-        standing: Reservations of earlier runs that may be touched or given back. A second
-            entry of the same kind is found for these runs and for runs of `chain`, and for no others.
+        standing: Reservations of earlier runs that may be touched or given back. A run may have one entry of a kind; a
+            second one is found for these runs and for runs of `chain`, and for no others.
     """
     problem, seen = "", sha256()
     set_back = tuple(after.number for before, after in pairwise(chain) if after.at[:SECOND] < before.at[:SECOND])

@@ -71,9 +71,9 @@ def claim(job: str) -> Row:
 
 
 def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
-    """Give a process of this machine a free place of a job, if there is one and unless it has one.
+    """Give a process of this machine a free place of a job.
 
-    Nothing happens without a free place.
+    Nothing happens if the job has no free place, or if the process has a place of it already.
 
     Args:
         db: The connection, in a transaction that may write.
@@ -90,7 +90,8 @@ def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
 def take(job: str) -> int | None:
     """Mark the job's next waiting point as running in this worker, and return its number, counted from 0.
 
-    The result is None if no point waits, the job is being stopped, or it is another person's turn.
+    The result is None if no point waits, if the job is being stopped, or if this worker of a shared job has run for 60
+    seconds and the shared job of another person, who has no worker, waits.
 
     Args:
         job: Id of the job.
@@ -211,9 +212,9 @@ def ask_to_stop(job: str) -> None:
 def stop(job: str) -> None:
     """Stop a job at once and wait until its workers are gone; a job that is stopped or done stays unchanged.
 
-    The running points of a shared job wait again, unless it began to read a private table; they are
-    then lost. A release ends as cancelled, or as lost if it began to read. Workers on this machine get SIGKILL; those
-    on others are not waited for.
+    A release ends as cancelled, or as done if it is complete; it stays charged if it began to read records. The running
+    points of a shared job wait again, unless it began to read a private table; they are then lost. Workers on this
+    machine get SIGKILL; those on others are not waited for.
 
     Args:
         job: Id of a job, which must exist.

@@ -53,9 +53,10 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
 
 
 def of_spec(spec: Spec) -> str:
-    """Return the fingerprints of all private tables of a spec, with spaces between: first of each content, then of each table's records.
+    """Return the fingerprints of all private tables of a spec, with spaces between.
 
-    Each is 64 hexadecimal digits. The first call in a home makes the secret key.
+    First comes one of each table's content, then one of each table's records. Each is 64 hexadecimal digits. The first
+    call in a home makes the secret key.
 
     Raises:
         InputError: A table cannot be read.

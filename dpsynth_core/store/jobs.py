@@ -310,6 +310,10 @@ def _bury(db: Connection, job: Row, worker: Row) -> None:
 def judge(db: Connection, job: Row, point: Row, fate: str) -> None:
     """Set the state of a point whose worker is gone.
 
+    The first case that applies counts: done if the run's release is complete; cancelled if the run is being stopped;
+    lost if the job began to read a private table; waiting again, for a shared job after fewer than 3 attempts
+    (`MAX_ATTEMPTS`); else lost for a run or command, failed for a shared job.
+
     Args:
         db: Connection of the transaction.
         job: Row of the job.

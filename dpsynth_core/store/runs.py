@@ -102,7 +102,10 @@ class Run:
 
     @property
     def only_learns(self) -> bool:
-        """True if the run only learns values of columns, before the release itself is planned."""
+        """True if the run only learns values of columns, before the release itself is planned.
+
+        False for a document that this version cannot read.
+        """
         return _only_learns(self.sealed)
 
 
@@ -279,7 +282,7 @@ def to_look_at(owner: str, run: str) -> Release:
 
 
 def to_take_away(owner: str, run: str) -> Release:
-    """Return the release of a run, for a download.
+    """Return the release of a run, for a download, which `note_download` then records.
 
     Raises:
         InputError: The run has no release, it needs an approval or a reason first, or the person may not download it.

@@ -50,10 +50,11 @@ def one_at_a_time(plan: Plan) -> AbstractContextManager[None]:
 
 
 def earlier(plan: Plan) -> Path | None:
-    """Return the path of the last stored release of this plan for this table, read in the same way.
+    """Return the path of the last stored release of this plan for this table, if it was read in the same way.
 
-    The result is None without one, or if a later run of the plan was interrupted, because making
-    the plan again continues that run. The table is read once if the plan was charged before.
+    The same way means, for instance, the same sheet of a workbook. The result is None without such a release, or if a
+    later run of the plan was interrupted, because making the plan again continues that run. The table is read once if
+    the plan was charged before.
 
     Raises:
         StoreFault: The ledger cannot be used.

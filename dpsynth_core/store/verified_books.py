@@ -116,9 +116,13 @@ def verify_in(db: Connection, noted: Head | None) -> Verification:
 
 
 def standing() -> Verification:
-    """Return what a charge would verify now: as `verify`, with earlier entries as the checkpoint has them.
+    """Return the result of checking now what a charge verifies; nothing is written.
 
-    Problems are returned (`Verification.problem`). Nothing is written.
+    Unlike `verify`, it takes the entries that a usable checkpoint covers as they are in the checkpoint, and does not read
+    every page of the database then. Problems are returned (`Verification.problem`).
+
+    Raises:
+        StoreFault: The database cannot be read.
     """
     noted = ledger_head.read()
     with reading() as db:
@@ -174,13 +178,16 @@ def reservation(db: Connection, books: Books, run: str) -> Entry:
 
 
 def check_if_due(seconds: float) -> None:
-    """Check everything if the last full check of a ledger with a checkpoint is older; a ledger without one is not checked.
+    """Check everything if the last full check is older than `seconds`, or found a problem.
+
+    A ledger without a checkpoint is not checked.
 
     Args:
         seconds: Age of the last full check from which on it is repeated.
 
     Raises:
         BooksLost: The ledger is not whole.
+        StoreFault: The database cannot be read.
     """
     if (begin := _checkpoint()) is not None and _is_old(begin, seconds) and (problem := verify().problem):
         raise BooksLost(problem)
