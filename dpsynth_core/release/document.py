@@ -67,7 +67,11 @@ _SINCE, _LATER = "verdict", {"inside", "means"}
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """Return the content of release.json as JSON values: everything in the release except its rows."""
+    """Return the content of release.json as JSON values: everything in the release except its rows.
+
+    Raises:
+        ValueError: A claim has a number that is not finite, so that it could not be read back.
+    """
     spec, accountant = release.spec, release.plan.shares.accountant
     return {
         "format": FORMAT,
@@ -175,7 +179,7 @@ def check_age(obj: Mapping[str, Any], field: str) -> None:
     """Check that a document is not of a version before 26 November 2026, which this one does not read.
 
     Such a document is not damaged. It states the same format, so it is recognised by parts that it
-    lacks.
+    lacks. A document that states no version passes.
 
     Args:
         obj: Content of release.json.
@@ -237,7 +241,11 @@ def plan_of(obj: Mapping[str, Any]) -> Plan:
 
 
 def document(release: Release) -> bytes:
-    """Return release.json as bytes, with one line for each measurement, charge and step, which may be thousands."""
+    """Return release.json as bytes, with one line for each measurement, charge and step, which may be thousands.
+
+    Raises:
+        ValueError: A number is not finite, or a claim could not be read back.
+    """
     return written(to_json(release))
 
 
@@ -252,12 +260,12 @@ def written(obj: Mapping[str, Any]) -> bytes:
 
 
 def csv_bytes(table: pa.Table) -> bytes:
-    """Return a table as CSV in which a spreadsheet runs no text as a formula."""
+    """Return a table as CSV in which a spreadsheet runs no text as a formula; times are written as texts."""
     return content_of(HeldRows(table), partial(write_csv, for_spreadsheets=True))
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
-    """Return a frame, without its index, as CSV in which a spreadsheet runs no text as a formula."""
+    """Return a frame, without its index, as CSV in which a spreadsheet runs no text as a formula; times are written as texts."""
     return csv_bytes(pa.Table.from_pandas(frame, preserve_index=False))
 
 
@@ -269,6 +277,8 @@ def with_readable_times(table: pa.Table) -> pa.Table:
 
 def write_csv(rows: Rows, stream: BinaryIO, for_spreadsheets: bool = False) -> None:
     """Write the rows as UTF-8 CSV with one header, one batch after the other; the stream stays open.
+
+    Timestamps, times and durations are written as texts.
 
     Args:
         rows: The rows.
@@ -309,7 +319,7 @@ def content_of(rows: Rows, write: Callable[[Rows, BinaryIO], None]) -> bytes:
 
 
 def row_writers(release: Release) -> dict[str, Writer]:
-    """Return by file name a function that writes a file of rows of the release; empty for a release without rows.
+    """Return, by file name, a function that writes one file of rows to an open stream; empty for a release without rows.
 
     The order is CSV and Parquet of the first table, members, further tables, and files of extensions.
     """
@@ -455,7 +465,7 @@ def charge_of(item: Mapping[str, Any]) -> Event:
     """Return the event that `charge_json` wrote; the stated rho is ignored, because it follows from the event.
 
     Raises:
-        InputError: The kind of event is unknown, or its numbers are invalid.
+        InputError: The kind of event is unknown, or a number of it is missing or invalid.
     """
     kind = event_named(str(item.get("operation")))
     if kind is None:

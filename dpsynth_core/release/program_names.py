@@ -38,7 +38,8 @@ def program_names(domain: Domain, program: str) -> Mapping[str, RowColumn]:
         program: "spss", "stata" or "sas"; another name raises KeyError.
 
     Returns:
-        The columns in order, by new name. The names begin with a letter, and differ in more than case.
+        The columns in order, by new name. The names begin with a letter, differ in more than case, and are cut
+        to 60 bytes of UTF-8 for SPSS and to 32 for the others.
     """
     most, wrong, reserved = _NAMES[program]
     named: dict[str, RowColumn] = {}

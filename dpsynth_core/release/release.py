@@ -203,12 +203,15 @@ class Release:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The certificate: measured errors of the workload's tables; None if none were measured."""
+        """The certificate: measured errors of the workload's tables; None if no errors were measured."""
         return cast(Certificate | None, self.claims[CERTIFICATE.name])
 
     @property
     def usefulness(self) -> tuple[Usefulness, ...]:
-        """The measured accuracy of models, one entry per predicted column; empty if none was measured."""
+        """The measured accuracy of models: two entries, for boosting and the linear model, for each predicted column in order.
+
+        It is empty if no models were measured.
+        """
         return cast(tuple[Usefulness, ...], self.claims[MODELS.name])
 
     @property
@@ -292,7 +295,7 @@ class Release:
         return Workload(self.domain, dict.fromkeys(measured or [(self.domain.names[-1],)], 1.0))
 
     def knowing(self, final: Final) -> Release:
-        """Store an already computed `final` in this release, and return the release itself."""
+        """Store an already computed `final` in this release, which is changed, and return the release itself."""
         vars(self)["final"] = final
         return self
 

@@ -27,7 +27,7 @@ _FEATHER_ROWS = 65_536
 
 
 def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
-    """Check that each format can hold the rows, by writing invented rows before anything is charged.
+    """Check that each format can hold the rows, by writing invented rows in memory before anything is charged.
 
     Args:
         domain: The columns of the rows; their names, labels, values and bounds decide, which are
@@ -38,6 +38,7 @@ def check(domain: Domain, about: About, formats: Iterable[str]) -> None:
     Raises:
         InputError: A format cannot hold the rows; it names the column if a single column is the
             reason.
+        ImportError: A package that writes a format is missing.
     """
     for form in (FORMATS[name] for name in formats):
         if (error := _refusal(form, domain, about)) is None:

@@ -24,8 +24,10 @@ FORMATS: Mapping[str, RowFormat] = {form.name: form for form in extension.ordere
 def chosen(text: str) -> tuple[str, ...]:
     """Return the names of the formats in a list such as "csv,xlsx", each once, in order.
 
+    Spaces around a name and capital letters do not matter.
+
     Raises:
-        InputError: A format is unknown.
+        InputError: A format is unknown, or a name is empty.
     """
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     if (unknown := next((name for name in names if name not in FORMATS), None)) is not None:

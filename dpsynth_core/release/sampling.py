@@ -120,8 +120,8 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
         on_event: Called with each line of the history.
 
     Raises:
-        InputError: The release has no rows or two linked tables, or this version or machine asks
-            questions that differ from the recorded ones.
+        InputError: The release has no rows or two linked tables; its charges do not fit its answers; its answers
+            end before the model does; or this version or machine asks other questions than the recorded ones.
         CapacityError: The plan does not fit this machine.
     """
     if release.row_seed is None:
@@ -147,6 +147,7 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
     """Return further rows of the model, of all people or of a group of people.
 
     Rows are drawn of all people, and only the rows of the group are kept: a rare group takes many more draws.
+    Identifiers continue after the identifiers of the released rows.
 
     Args:
         fitted: The model.
@@ -155,8 +156,8 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
         seed: Seed; the same seed gives the same rows, another seed gives other rows.
 
     Raises:
-        InputError: The number of rows is out of range (1 to 20,000,000), the plan excludes the group, or the model
-            has no people in it.
+        InputError: The number of rows is not a whole number from 1 to 20,000,000, a column or value of the group
+            is unknown, the plan excludes the group, or the model has no people in it.
         CapacityError: The group is so rare that more than 10,000,000 rows would have to be drawn.
     """
     if not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS:
@@ -171,6 +172,8 @@ def sample(fitted: Refitted, rows: int, where: Where = EVERYBODY, seed: int = 1)
 
 def complete(fitted: Refitted, known: Mapping[str, Codes], values: Mapping[str, pa.Array], seed: int = 1) -> Sample:
     """Draw a row of the model for each line of known cells, in the order of the lines.
+
+    Identifiers continue after the identifiers of the released rows. Nothing is known of the errors of such rows.
 
     Args:
         fitted: The model.

@@ -93,7 +93,9 @@ class Spool:
 
     @classmethod
     def again(cls, path: Path, run: str, plan: Plan) -> Self:
-        """Open the spool of an interrupted run to continue the run.
+        """Open the spool of an interrupted run to continue the run, and delete a last line that was cut off.
+
+        If the noise is repeatable, the kept answers are deleted too, because the run begins anew.
 
         Args:
             path: Path of the file.
@@ -101,7 +103,7 @@ class Spool:
             plan: The sealed plan.
 
         Raises:
-            InputError: The run cannot go on: its spool is read-only, damaged, locked, or of another
+            InputError: The run cannot go on: its spool is missing, read-only, damaged, locked, or of another
                 plan.
         """
         spool, field = cls.__new__(cls), f"run {run!r}"
@@ -272,6 +274,8 @@ def parsed(line: bytes) -> Any:
 
 def check_room(plan: Plan, folder: Path, field: str) -> None:
     """Check that answers and rows will fit on the disk, as far as that is known before a record is read.
+
+    A single table of rows whose number is not stated is not counted.
 
     Args:
         plan: The plan.

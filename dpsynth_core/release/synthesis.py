@@ -162,10 +162,10 @@ def feasible(draft: Plan) -> Plan:
 
 
 def informed(draft: Plan) -> Plan:
-    """Return the plan with the spec's public table read, if there is one and its mechanism can use it.
+    """Return the plan with the spec's public table read, if there is one and its mechanism can use it; else the plan itself.
 
     Raises:
-        InputError: The table does not fit the domain, or changed since the spec was sealed.
+        InputError: The table cannot be read, does not fit the domain, or changed since the spec was sealed.
     """
     if draft.spec.public is None or not isinstance(draft.mechanism, UsesPublic):
         return draft
@@ -180,7 +180,8 @@ def public_table(section: PublicSpec, domain: Domain) -> PublicTable:
         domain: The domain of the private table.
 
     Raises:
-        InputError: The file does not fit the domain, or its digest differs from the spec's.
+        InputError: The file cannot be read, does not fit the domain, or has another digest than the spec states.
+        CapacityError: Its rows times the columns of the domain exceed 500 million.
     """
     from dpsynth_core.sources import public as public_tables  # loaded where a public table is given
     from dpsynth_core.sources.locations import located
@@ -229,8 +230,8 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
     All used columns are read once. Otherwise a run would fail after its charge.
 
     Returns:
-        One check per table, the table of members last; tables of kinds that are not examined are left
-        out.
+        One check per table, the table of members last; tables of kinds that have no such check, such as
+        simulated ones, are left out.
 
     Raises:
         InputError: A table cannot be read to its end.
@@ -334,7 +335,8 @@ def carry_out(
 ) -> Release:
     """Return the release that follows from the answers of a kernel.
 
-    The kernel answers from the private table, or repeats recorded answers (`transcript.replaying`).
+    The kernel answers from the private table, or repeats recorded answers (`transcript.replaying`). If these end
+    while claims are measured, the release states these claims as not measured.
 
     Args:
         plan: The feasible plan.
@@ -347,6 +349,7 @@ def carry_out(
 
     Raises:
         AnswersEnd: The recorded answers end before the mechanism does.
+        InputError: A recorded answer is to another question, or was not charged as the kernel charges it.
     """
     answers: list[RecordedAnswer] = []
 

@@ -62,7 +62,7 @@ class Stopwatch:
 
 
 def write(times: Zoned[Times] | None, directory: Path) -> None:
-    """Write the durations of a run beside its release, readable for its owner alone.
+    """Write the durations of a run to times.json beside its release, readable for its owner alone.
 
     Args:
         times: The durations in seconds; None for a run that was finished later, whose file is removed.

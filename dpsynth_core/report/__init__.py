@@ -100,8 +100,8 @@ def quality_of(release: Release) -> Zoned[Quality]:
 def verdict_facts(release: Release) -> list[tuple[str, str]]:
     """Return the verdict as pairs of name and text, for lists of facts.
 
-    The first pair has the ruling with its reasons, the second a curator's reason to publish despite
-    a criterion, if there is one. The list is empty for a release of a learnt rule.
+    The first pair has the ruling with its reasons, the second the curator's reason to publish although a
+    required criterion is not met or measured, if there is one. The list is empty for a release of a learnt rule.
     """
     verdict = quality_of(release).value.verdict
     if verdict is None:
@@ -146,9 +146,11 @@ def sealed_spec(release: Release) -> Zoned[bytes]:
 
 
 def parts(release: Release) -> dict[str, Zoned[bytes]]:
-    """Return the contents of all files in a bundle other than rows and release.json, by file name.
+    """Return the contents of the files in a bundle that this package makes, by file name.
 
-    The notebook is missing for two linked tables, and explore.html for a release that cannot answer.
+    They are the report, the data card, the spec, the noisy tables, the errors, the domain, the codebook, the
+    notebook and explore.html. The notebook is missing for two linked tables, and explore.html for a release that
+    cannot answer.
     """
     judged = quality_of(release)
     files: dict[str, Zoned[bytes]] = {

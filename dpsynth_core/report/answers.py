@@ -159,7 +159,8 @@ def cell_text(domain: Domain, question: Question, name: str, code: int) -> str:
 def cut_sentences(domain: Domain, question: Question, cut: Sequence[Cut]) -> list[str]:
     """Return a sentence for each column with a cell that a range of the question cuts; empty without such cells.
 
-    Each states the range, the cells, and which share of their people is counted and why.
+    Each states the range, the cells, and which share of their people is counted and why. Of more than six cells
+    of a column, six are named and the others are counted.
 
     Args:
         domain: The domain of the columns.
@@ -235,8 +236,9 @@ def number(domain: Domain, question: Question, value: float) -> str:
 def sentences(domain: Domain, question: Question, answer: Answer, phrases: Mapping[str, str] = PHRASES) -> list[str]:
     """Return the answer in sentences.
 
-    They state the estimate, the synthetic rows' value if it differs, the interval, the evidence,
-    and cautions.
+    They state the estimate, the synthetic rows' value if it differs, the interval, the evidence, and cautions. For
+    a cross table they state the group's share and not the cells. Names are not escaped, and beyond six labels of
+    a column the others are counted.
 
     Args:
         domain: The domain of the columns.

@@ -155,11 +155,14 @@ class Answers(Sequence[Answer]):
 def ask(made: Release, asked: Asked) -> Answer | Answers:
     """Answer a question from a release, with numbers and sentences (`Release.ask`).
 
+    For two linked tables the question is about members if it names a column of members, else about households.
+
     Returns:
         `Answers` for a table or with a column `by`, otherwise an `Answer`.
 
     Raises:
-        InputError: The release cannot answer the question.
+        InputError: The release cannot answer the question; a part of the question is missing, unknown or does not fit
+            the statistic; or weights are asked for that the release does not have.
     """
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
@@ -201,7 +204,7 @@ def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
         `Answers` for a table or with a column `by`, otherwise an `Answer`.
 
     Raises:
-        InputError: A text is not of this form, or the release cannot answer the question.
+        InputError: A text is not of this form, or the release cannot answer the question (`ask`).
     """
     of: Any = typed.of or ()
     named = len(of) == 1 and of[0] in {one.name for one in _columns(made)}
@@ -438,7 +441,7 @@ def parts(domain: Domain, said: Cells | str | Sequence[str] | None, field: str) 
         field: The name of the argument in errors.
 
     Raises:
-        InputError: A column or a value is unknown.
+        InputError: `said` is not a mapping, or a column or a value is unknown.
     """
     values = named(domain, said, field)
     return parts_named(domain.attributes, values, field) if values else {}

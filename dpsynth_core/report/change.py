@@ -42,6 +42,9 @@ READING = (
 def changed(before: Release, after: Release) -> Change:
     """Return the differences between the shares of cells in the noisy tables of two releases.
 
+    The tables are the single columns and the tables of both workloads, as far as both releases measured them and
+    their columns are the same.
+
     Args:
         before: The earlier release.
         after: The later release, from which the earlier is subtracted.
@@ -68,7 +71,13 @@ def summary(before: Release, after: Release, found: Change) -> list[str]:
     """Return the sentences on top of a comparison, without repetitions, with unescaped names.
 
     They state the numbers of people, how many shares changed, which tables and columns are not
-    compared and why, and the warnings of both releases.
+    compared and why, and the warnings of both releases. Of more than eight tables or columns, eight are named
+    and the others are counted.
+
+    Args:
+        before: The earlier release.
+        after: The later release.
+        found: The result of `changed`.
     """
     lines = []
     if (people := found.people) is not None:
@@ -124,7 +133,10 @@ def parts(found: Change, domain: Domain) -> list[tuple[str, list[list[str]]]]:
 
 
 def html(before: Release, after: Release, found: Change) -> str:
-    """Return the comparison of two releases as an HTML page."""
+    """Return the comparison of two releases as an HTML page.
+
+    At most 500 changes that are not sure are listed.
+    """
     sections = [(title, TITLES, lines) for title, lines in parts(found, before.domain)]
     return page(_title(before, after), (_whose(before, after), summary(before, after, found)), sections, READING)
 

@@ -16,9 +16,13 @@ _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def column_in_short(release: Release, column: str) -> str:
     """Return the mean of a column of numbers with its 95 % interval, and quantiles of its values as published.
 
-    The quantiles are the numbers below which 5, 25, 50, 75 and 95 % of the values are. Dates and times have quantiles
-    and no mean, and so has a column of two linked tables. The result is "" for a column without numbers, or if
-    nothing is published about it.
+    The quantiles are the numbers below which 5, 25, 50, 75 and 95 % of the values are. Columns of dates and times,
+    and all columns of two linked tables, have quantiles and no mean. A guessed mean has no interval. The result
+    is "" for a column without numbers, or if nothing is published about it.
+
+    Args:
+        release: The release.
+        column: Name of a column of the release.
     """
     attribute, clique = release.domain[column], (column,)
     counts = release.statements.published([clique]).get(clique)

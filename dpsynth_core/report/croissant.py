@@ -67,7 +67,8 @@ def data_card(release: Release, headline: Headline, rows: Mapping[str, Digest]) 
     Args:
         release: The release.
         headline: The headline of its quality.
-        rows: Size (bytes) and SHA-256 of each file of rows, by name; only these files are described.
+        rows: Size (bytes) and SHA-256 of files of rows, by name. The card describes those that are
+            synthetic.csv, synthetic.parquet, a further table, members.csv or an extension's file.
     """
     name, count = release.spec.name, release.rows
     held = [file for file in (ROWS_CSV, ROWS_PARQUET, *filter(is_name, rows)) if file in rows]

@@ -74,10 +74,12 @@ _CODEBOOK = pa.schema(
 
 
 def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
-    """Return CSV files by name: an index of the noisy tables, the values of groups, and each table.
+    """Return CSV files by name: an index of the noisy tables, the values of groups if there are any, and each table.
 
-    With more than 1,000 tables (`ONE_EACH`) the index refers to the file of `marginals_parquet`, which has
-    all tables, and no files of single tables are made. Tables are numbered from 1.
+    The index has the columns file, columns, cells (their number) and noise_standard_deviation (in records).
+    With more than 1,000 tables (`ONE_EACH`) it refers to the file of `marginals_parquet`, which has
+    all tables, and no files of single tables are made. Tables are numbered from 1. In a release without rows,
+    impossible cells have 0 instead of their noisy count.
 
     Args:
         release: The release.
@@ -101,8 +103,9 @@ def marginal_csvs(release: Release, every: bool = False) -> dict[str, bytes]:
 def marginals_parquet(release: Release) -> bytes:
     """Return all noisy tables as one Parquet file with a line per cell.
 
-    Its columns are measurement (number, from 1), attributes, cell (labels), noisy_count (in records)
-    and noise_standard_deviation.
+    Its columns are measurement (number, from 1), attributes, cell (labels), noisy_count
+    and noise_standard_deviation (both in records). In a release without rows, impossible cells have 0 instead of
+    their noisy count.
     """
     texts, numbers = pa.list_(pa.string()), pa.float64()
     columns = [("measurement", pa.int32()), ("attributes", texts), ("cell", texts), ("noisy_count", numbers)]
@@ -205,7 +208,7 @@ def _groups(release: Release) -> pa.Table:
 
 
 def errors(release: Release) -> pd.DataFrame:
-    """Return one line per marginal of the workload, the largest likely error first, with the columns `ERRORS`.
+    """Return one line per table with a measured error or a bound, the largest likely error first, with the columns `ERRORS`.
 
     All errors are shares of the people in the wrong group. The first four numbers come from the
     certificate, the bounds from the noisy tables; a value is missing if it is not known.

@@ -83,7 +83,10 @@ def _musts(verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> str:
-    """Return the reasons of the verdict in a few short sentences. Names in them are hostile text."""
+    """Return the reasons of the verdict in a few short sentences, and what would help. Names in them are hostile text.
+
+    At most four tables, criteria or unread columns are named in a sentence; the others are counted.
+    """
     if not verdict.private:
         return "Its noise is predictable and protects nobody."
     said = []
@@ -195,7 +198,10 @@ def _count(verdict: Verdict) -> str:
 
 
 def comparison(verdict: Verdict) -> str:
-    """Return one or two sentences on whether a simpler mechanism would have been better; "" if that is not known."""
+    """Return one or two sentences on whether a simpler mechanism would have been better; "" if that is not known.
+
+    If several would have been, they name the one with the smallest error.
+    """
     better = [way for way in verdict.simpler if way.better]
     if better:
         best = min(better, key=lambda way: way.error)
@@ -214,7 +220,8 @@ def comparison(verdict: Verdict) -> str:
 def fit_for(verdict: Verdict) -> list[str]:
     """Return sentences on what the release is good enough for, with unescaped names.
 
-    The list is empty if nothing is shown to be, or if the release is not private.
+    Of more than eight means, eight columns are named and the others are counted. The list is empty if the release
+    is shown to be good enough for nothing, or if it is not private.
     """
     near = [_mean_of(verdict, name) for name, is_near in verdict.means if is_near]
     means = [f"The mean of {_listed(near, _PURPOSES_NAMED)}: it is off by at most {_ROOM}."] if near else []
@@ -229,8 +236,8 @@ def _mean_of(verdict: Verdict, name: str) -> str:
 def unfit_for(verdict: Verdict) -> list[str]:
     """Return sentences on what the release is not shown to be good enough for.
 
-    Names in them are unescaped. If the release is not private, they also list what it would be good
-    enough for.
+    Names in them are unescaped; of more than four criteria or eight means, the others are counted. If the
+    release is not private, the sentences also list what it would be good enough for.
     """
     undecided = [*verdict.unmeasured, *verdict.undecided]
     musts = [(verdict.failed, "is not met"), (undecided, "is not shown to be met")]

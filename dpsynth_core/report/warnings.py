@@ -17,8 +17,9 @@ def warnings(release: Release) -> list[str]:
     """Return what a reader must know before they trust a release, in full sentences.
 
     Names in them are unescaped. They are the brands, then unread columns, columns with many "other"
-    or missing values, and columns that got no ranges though these were asked for; [] if there is
-    nothing to warn about.
+    or missing values, and columns that got no ranges though these were asked for. At most four unread columns, and
+    five others, are named in a sentence; further ones are counted. The list is empty if there is nothing to warn
+    about.
     """
     stated = release.statements
     unread = distinct(stated.unread, stated.swapped)

@@ -124,7 +124,8 @@ def symbols(release: Release) -> list[str]:
 def noise(release: Release) -> str:
     """Return a sentence on the 95 % margin of cells in the noisy tables, in people.
 
-    It holds for 95 of 100 cells, not for all at once. Without noisy tables the sentence says so.
+    For two linked tables it is in households, which the sentence calls people. It holds for 95 of 100 cells, not
+    for all at once. Without noisy tables the sentence says so.
     """
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
@@ -137,7 +138,8 @@ def noise(release: Release) -> str:
 def assumptions(release: Release) -> Iterator[str]:
     """Yield sentences on what guarantee and data rest on and outsiders cannot check.
 
-    They are plain text with unescaped names and words of the curator.
+    They are plain text with unescaped names and words of the curator. Of more than 20 columns that lack a cell for
+    unlisted values, 20 are named and the others are counted.
     """
     spec, unit = release.spec, release.spec.unit
     rows = unit.max_rows_per_person
