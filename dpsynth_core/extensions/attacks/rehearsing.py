@@ -19,11 +19,12 @@ _NEED_VALUES = ("inside", "means", "ranges")
 def plan(spec: Spec) -> Plan:
     """Return the plan of a rehearsal: that of the spec, but without what is measured of numbers inside cells.
 
-    The mechanism gets the budget of what is left out; the whole is the same.
+    The mechanism gets the budget of what is left out, so that the whole budget stays the same.
 
     Raises:
         InputError: The spec makes no valid plan; or the plan learns values of columns or weights its rows, so that
             codes are not enough for it.
+        CapacityError: The mechanism or this machine cannot run the plan.
     """
     budget = spec.budget.model_copy(update=dict.fromkeys(_NEED_VALUES, 0.0))
     found = synthesis.plan(spec.model_copy(update={"budget": budget}))

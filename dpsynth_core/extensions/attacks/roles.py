@@ -23,10 +23,11 @@ _SENSITIVE = (
 
 
 def proposed(domain: Domain) -> tuple[tuple[str, ...], str]:
-    """Return the names of up to `MOST_KEYS` keys, in the order of the domain, and of a target.
+    """Return the names of up to five keys (`MOST_KEYS`), in the order of the domain, and of a target.
 
     Keys are columns whose names say that others often know their values; else the first columns. The target
     is a column that people often keep to themselves; else the last column. The target is not among the keys.
+    Only the names of columns are looked at.
 
     Args:
         domain: A domain of two columns or more.

@@ -75,7 +75,11 @@ def results(opened: OpenRun) -> None:
 
 
 def refusal(release: Release) -> str:
-    """Return a sentence on why the rows of a release cannot be attacked here; "" if they can."""
+    """Return a sentence on why the rows of a release cannot be attacked here; "" if they can.
+
+    They cannot if the noise is predictable, if a person may own several rows, if there is one column only, or
+    if a cluster counts the table.
+    """
     if not release.private:
         return "The noise of this release is predictable, so epsilon limits nothing."
     if release.plan.link is not None or release.spec.unit.max_rows_per_person > 1:

@@ -65,9 +65,9 @@ class InventedTable:
         return right_counts(self.domain, self.codes, predictors)
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return per cell the sum over persons of the root of the share of the person's records in it.
+        """Return per cell the sum over persons of most * sqrt(share), in steps of 1/ROOT_STEPS, each term rounded down.
 
-        Numbers are scaled and rounded down as in `RootSource.roots`.
+        The share is the fraction of the person's records that are in the cell. The result is not cached.
 
         Args:
             clique: The names of columns or of groups of values.

@@ -64,7 +64,7 @@ def error_of_sample(cells: Cells, size: int) -> float:
 
 
 def error_of_second_sample(cells: Cells) -> float:
-    """Return the expected mean error between two independent samples of as many people from the same population, a share of people.
+    """Return the expected mean error between two independent samples of `cells.people` people each from one population, a share of people.
 
     With shares p of the population, both counts of a cell are binomial. Their difference is taken for the difference of two Poisson numbers
     of variance N p (1 - p), whose mean size is 2 m e^(-2m) (I0(2m) + I1(2m)), with m the variance and I the modified Bessel functions. That

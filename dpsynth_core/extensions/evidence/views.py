@@ -24,7 +24,7 @@ LIMITS, SCORES = "Attacks", "Other programs’ scores"
 
 
 def results(opened: OpenRun) -> None:
-    """Draw both sections of the report, each in an expander with a short title; nothing for sections that the release does not have."""
+    """Draw the section on scores and then that on limits of attacks, each in an expander, as far as the release has them."""
     for section in yardsticks_section(opened.release):
         fold(replace(section, title=SCORES))
     for section in ceilings_section(opened.release):

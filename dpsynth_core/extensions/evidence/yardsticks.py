@@ -50,7 +50,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Score:
-    """The mean of 1 - TVD over tables of as many columns.
+    """The mean of 1 - TVD over the tables of one number of columns.
 
     Attributes:
         columns: Number of columns of each table.

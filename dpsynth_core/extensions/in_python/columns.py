@@ -16,7 +16,7 @@ _BOUNDS = {"lower", "upper"}
 
 
 def said(document: Mapping[str, Any]) -> Any:
-    """Return what `columns` of `dps.plan` may be for a domain; the domain itself where no shorter form says the same.
+    """Return a short value for the argument `columns` of `dps.plan` that is read as this domain; the domain itself if there is none.
 
     Args:
         document: The domain in JSON.

@@ -73,10 +73,12 @@ def stated(project: Current, step: str) -> tuple[Mapping[str, Any], str]:
 
 
 def tables_of(draft: Mapping[str, Any]) -> tuple[Table, Table | None]:
-    """Return how the code names the tables of a draft: an uploaded file by its name alone, others by their path.
+    """Return how the code names the first and the second table of a draft; None for a second table that is not there.
+
+    An uploaded file has its name alone, any other table its path.
 
     Args:
-        draft: The draft, whose second table is None if there is none.
+        draft: The draft.
     """
     first, *second = (_table(one) for one in document.tables(dict(draft)))
     return first, second[0] if second else None

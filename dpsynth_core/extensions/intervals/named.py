@@ -80,9 +80,9 @@ def rests_on(text: str, domain: Domain) -> tuple[Clique, ...]:
 def examples(domain: Domain) -> dict[str, tuple[str, ...]]:
     """Return analyses that the columns of a domain allow, as texts by the name of the example.
 
-    They use the first column of numbers and the first list of 2 to 8 values without double quotes; the regression
-    uses the second such list too. The result is {} if the domain lacks such a column or such a list. Columns
-    whose values are to be learnt are not used.
+    They use the first column of numbers and the first list of 2 to 8 values that are no ordered numbers and have
+    no double quotes; the regression uses the second such list too. The result is {} if the domain lacks such a
+    column or such a list. Columns whose values are to be learnt are not used.
 
     Args:
         domain: The domain.

@@ -183,14 +183,17 @@ def factor(domain: Domain, column: str) -> list[Cells]:
 
 
 def term(domain: Domain, stated: Term) -> list[tuple[str, tuple[Cells, ...]]]:
-    """Return the columns of a design that a term stands for: their names, and the factors of each.
+    """Return the columns of a design that a term stands for, each as its name and the factors whose product it is.
+
+    A column of numbers and a condition stand for one column, a list for an indicator of each value but the first.
 
     Args:
         domain: The domain.
         stated: The term.
 
     Raises:
-        InputError: A column or value is unknown, or of the wrong kind.
+        InputError: A column or value is unknown or of the wrong kind, a condition cuts a cell, or a list has more than
+            100 cells.
     """
     every: list[tuple[Cells, ...]] = [()]
     for one in stated:

@@ -62,7 +62,7 @@ class Cell:
     Attributes:
         codes: The cell, one code for each column of its table.
         before, after: Its share in each release as estimated without bias, which noise can move below 0 or above 1.
-        low, high: Interval of after - before with `CONFIDENCE` by itself; for a bounded table, of all its cells together.
+        low, high: Interval of after - before with 95 % confidence by itself; for a bounded table, of all its cells together.
         p: p-value of no change; NaN for a bounded table.
         adjusted: The p-value corrected for the number of cells; NaN for a bounded table.
         changed: Whether it changed beyond noise and bounds, after the correction.
@@ -91,7 +91,7 @@ class Table:
         columns: The table.
         basis: `NOISE` if both releases measured it, `BOUNDS` if the errors of both are bounded.
         cells: Its possible cells.
-        found: The change of a share that would be listed in at least `POWER` of such comparisons, as a share of the people; of a bounded
+        found: The change of a share that would be listed in at least 80 % of such comparisons, as a share of the people; of a bounded
             table, surely.
     """
 
@@ -108,7 +108,7 @@ class Compared:
     Attributes:
         tables: The tables that were compared.
         silent: Tables of which nothing can be said: not measured by both releases, and not bounded by both.
-        left: Tables that were left out because `MOST_CELLS` are compared already.
+        left: Tables that were left out because 20,000 cells (`MOST_CELLS`) are compared already.
         columns: Columns that only one release has, or that have other values.
         correction: One of `CORRECTIONS`.
         sampling: Design effect of the samples; None if sampling was left out.

@@ -95,11 +95,12 @@ class Given:
 
 
 def from_json(stated: Any, domain: Domain, field: str) -> Given:
-    """Return the table that JSON states (`Given.to_json`).
+    """Return the table that JSON states (`Given.to_json`): its columns, its cells with counts, and perhaps a deviation.
 
     Raises:
-        InputError: It is not one.
-        CapacityError: The table has more than `MAX_CELLS` cells.
+        InputError: It is no such table; its columns are not in the order of the domain; a cell is not in the domain or
+            there twice; or no known count is above 0.
+        CapacityError: The table has more than 1,000,000 cells (`MAX_CELLS`).
     """
     if not isinstance(stated, Mapping) or not {"columns", "cells"} <= stated.keys() <= {"columns", "cells", "deviation"}:
         raise InputError(field, "it is not a table", "give its columns and its cells, and perhaps a deviation")
@@ -135,8 +136,9 @@ def of_file(path: str | Path, domain: Domain, name: str = "") -> Given:
         name: The name of the file in errors; by default the last part of the path.
 
     Raises:
-        InputError: The file cannot be read, has a column or a value that the domain lacks, or leaves out a value.
-        CapacityError: The table has more than `MAX_CELLS` cells.
+        InputError: The file cannot be read, has a column or a value that the domain lacks, leaves out a value, or has
+            no known count above 0.
+        CapacityError: The table has more than 1,000,000 cells (`MAX_CELLS`).
     """
     field = name or Path(path).name
     return _of_counts(published.counts(str(path), domain, field, withheld), domain, field)
@@ -169,7 +171,7 @@ def check(tables: Sequence[Given]) -> None:
     """Check that there are tables, each once, and return nothing.
 
     Raises:
-        InputError: There is no table, there are more than `MAX_TABLES`, or two have the same columns.
+        InputError: There is no table, there are more than 100 (`MAX_TABLES`), or two have the same columns.
     """
     cliques = [one.columns for one in tables]
     if not tables or len(tables) > MAX_TABLES:

@@ -100,6 +100,8 @@ def _names(meta: Any, form: TableFormat) -> tuple[str, ...]:
 def described(path: Location, form: TableFormat) -> tuple[Column, ...]:
     """Return the column declarations from a file's labels and formats, reading no record.
 
+    A column of numbers whose unknown format may be one of dates has a question for the curator (`to_do`).
+
     Raises:
         InputError: The file cannot be read, or a column has too many labels.
         OSError: The file cannot be opened.

@@ -403,10 +403,9 @@ class Sweep:
         return registry.configured(registry.get(name), self.settings(name, value))
 
     def settings(self, name: str, value: float | None = None) -> dict[str, Any]:
-        """Return a mechanism's settings by parameter, in which `value` is that of the swept setting.
+        """Return the settings for trials of a mechanism, by parameter: the swept setting has `value`, the others are the plan's.
 
-        The others are the plan's settings, if `name` is the plan's mechanism. A parameter without an entry has its
-        default.
+        The plan's settings are used for its own mechanism only. A parameter without an entry has its default.
 
         Args:
             name: Name of the mechanism.
