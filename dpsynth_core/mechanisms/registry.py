@@ -111,7 +111,7 @@ def linked(link: Link) -> Mechanism:
 
 
 def title(name: str) -> str:
-    """Return the title of a mechanism, also of the one for two linked tables.
+    """Return the title of the mechanism of this name; "households" is the mechanism of two linked tables.
 
     Raises:
         InputError: The name is unknown, or its package is not installed.
@@ -203,7 +203,7 @@ def settings(mechanism: Mechanism, given: Mapping[str, Any]) -> dict[str, Settin
 
 
 def configured(mechanism: Mechanism, given: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism with these settings, and the preset's for the others.
+    """Return the mechanism with the given settings; parameters without a setting keep the preset's values.
 
     The card of a published one names what was changed.
 

@@ -257,8 +257,9 @@ def columns_of(domain: Domain) -> list[Clique]:
 def measure_columns(kernel: Kernel, rho: float) -> Generator[Measured, None, list[Measurement]]:
     """Measure every column without a published table for an equal part of `rho`, and return the measurements.
 
-    The steps are yielded (by `yield from`). Without such columns, the number of people is measured
-    for TOTAL_SHARE of the whole budget if it is secret; if it is public, the result is [].
+    The steps are yielded (by `yield from`). If all columns have published tables, the number of people is
+    measured for 1 % (TOTAL_SHARE) of the kernel's whole budget if it is secret; if it is public, the result
+    is [].
 
     Args:
         kernel: The kernel, which is charged.

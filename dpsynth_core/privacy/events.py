@@ -73,7 +73,7 @@ class Gaussian(Event):
 
 @dataclass(frozen=True)
 class Residual(Gaussian):
-    """Rounded normal noise of `sigma` people per cell on a fine lattice, of which only the residual is released.
+    """Rounded normal noise on a fine lattice, `sigma` people per cell, on a marginal whose residual alone is released.
 
     The cost is Gaussian noise's; l2 is the sensitivity of the residual, smaller than the marginal's: Proposition 4.
     """
@@ -81,7 +81,7 @@ class Residual(Gaussian):
 
 @dataclass(frozen=True)
 class Thresholded(Gaussian):
-    """Rounded normal noise on counts by key, of which those that reach a threshold are released: Proposition 5.
+    """Rounded normal noise on counts by key; only the counts that reach a threshold are released: Proposition 5.
 
     The cost is Gaussian noise's, and delta on top, in both accountants.
     """

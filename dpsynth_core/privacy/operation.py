@@ -48,7 +48,8 @@ class Asked:
         domain: The domain of the kernel that is asked.
         count: Number of answers asked for, such as one per table.
         groups: Groups of values, by name.
-        offers: Abilities of the source beyond counting marginals (`_REFUSALS`).
+        offers: Abilities of the source beyond counting marginals: "over", "values", "right", "roots" or
+            "occupied" (`require`).
         shapes: Cache of the shapes of checked cliques.
         offered: Cache of the offer for selections that was checked last.
         rows: Returns the number of rows where it is public; raises ValueError where it is not.

@@ -87,8 +87,8 @@ def residual_l2(asked: Asked, clique: Clique, sigma: float) -> Answer[float]:
 def measure_marginals(asked: Asked, cliques: list[Clique], sigma: float) -> Answer[list[Measurement]]:
     """Measure each of k marginals in one draw. A person's rows are in one cell of each: l2 = sqrt(k) marginal_l2 (Proposition 2).
 
-    Callers write `kernel.measure_marginals(cliques, sigma)`, which is charged, and get the measurements
-    themselves.
+    Callers write `kernel.measure_marginals(cliques, sigma)`, which is charged rho = l2^2 / (2 sigma^2), and
+    get the measurements themselves.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -122,7 +122,8 @@ def _residual(asked: Asked, clique: Clique, sigma: float) -> events.Residual:
 def measure_residual(asked: Asked, clique: Clique, sigma: float) -> Answer[Residual]:
     """Measure the residual of a marginal with noise on a lattice in every cell: l2 = residual_l2 (Proposition 4).
 
-    Callers write `kernel.measure_residual(clique, sigma)`, which is charged, and get the residual itself.
+    Callers write `kernel.measure_residual(clique, sigma)`, which is charged rho = l2^2 / (2 sigma^2), and
+    get the residual itself.
     Noise is drawn separately from the counts, because the sampler would cut large sums off.
 
     Args:
@@ -155,8 +156,8 @@ def measure_roots(asked: Asked, clique: Clique, sigma: float) -> Answer[Float]:
     """Measure, for each cell of a marginal, the sum of persons' roots.
 
     A person's root is the square root of the share of the person's records in the cell, times
-    `max_rows_per_person`. Callers write `kernel.measure_roots(clique, sigma)`, which is charged, and get
-    the sums themselves.
+    `max_rows_per_person`. Callers write `kernel.measure_roots(clique, sigma)`, which is charged rho =
+    l2^2 / (2 sigma^2), and get the sums themselves.
 
     The squares of one person's roots (before that factor) add up to 1: l2 = marginal_l2
     (Proposition 27), exactly, in whole steps of 1/ROOT_STEPS that are rounded down.
@@ -184,7 +185,7 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
     """Measure the numbers of records in public cells of a column: l2 = marginal_l2 (Proposition 2).
 
     The cells need not be cells of the domain. Callers write `kernel.measure_cells(clique, cells, sigma)`,
-    which is charged, and get the numbers themselves.
+    which is charged rho = l2^2 / (2 sigma^2), and get the numbers themselves.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -211,10 +212,10 @@ def measure_cells(asked: Asked, clique: Clique, cells: Attribute, sigma: float) 
 def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) -> Answer[dict[str, int]]:
     """Release the texts of one column that reach a threshold, with noisy numbers of records, and always `keys.PUBLIC`.
 
-    Callers write `kernel.discover_values(clique, sigma, delta)`, which is charged, and get the numbers
-    themselves. A text is released if its noisy number is at least `thresholds.threshold`, which sigma,
-    delta and the rows per person determine. l2 = marginal_l2, and delta on top (Proposition 5). The order
-    of the texts reveals nothing about the table.
+    Callers write `kernel.discover_values(clique, sigma, delta)`, which is charged rho = l2^2 / (2 sigma^2)
+    and delta, and get the numbers themselves. A text is released if its noisy number is at least `thresholds.threshold`, which sigma,
+    delta and the rows per person determine. l2 = marginal_l2 (Proposition 5). The order of the texts
+    reveals nothing about the table.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -255,7 +256,8 @@ def discover_values(asked: Asked, clique: Clique, sigma: float, delta: float) ->
 def measure_total(asked: Asked, sigma: float) -> Answer[float]:
     """Measure the number of rows: l2 = total_l2 (Proposition 2). Where it is public, the answer is exact and free for any sigma.
 
-    Callers write `kernel.measure_total(sigma)`, which is charged, and get the number itself.
+    Callers write `kernel.measure_total(sigma)`, which is charged rho = l2^2 / (2 sigma^2) if the number is
+    private, and get the number itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -278,8 +280,8 @@ def measure_total(asked: Asked, sigma: float) -> Answer[float]:
 def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) -> Answer[dict[Clique, float]]:
     """Measure ||M_r(D) - answers_r||_1, in counts, for each of k marginals. Answers are public counts, shaped like the marginals.
 
-    Callers write `kernel.measure_errors(answers, sigma)`, which is charged, and get the errors themselves.
-    Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on
+    Callers write `kernel.measure_errors(answers, sigma)`, which is charged rho = l2^2 / (2 sigma^2), and get
+    the errors themselves. Each error moves by marginal_l1 at most: l2 = sqrt(k) marginal_l1 (Proposition 3), exactly, on
     the grid of `scores`.
 
     Args:
@@ -306,24 +308,23 @@ def measure_errors(asked: Asked, answers: Mapping[Clique, Float], sigma: float) 
 def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: int, sigma: float) -> Answer[float]:
     """Measure the rank-th smallest of all ||M_r(D) - answers_r||_1, in counts.
 
-    Callers write `kernel.measure_ranked_error(answers, rank, sigma)`, which is charged, and get the
-    number itself. Each error moves by marginal_l1 at most, and so does the rank-th smallest: l2 = marginal_l1
-    (Proposition 3), exactly, on the grid of `scores`. The answer does not tell which marginal has
-    this error.
+    Callers write `kernel.measure_ranked_error(answers, rank, sigma)`, which is charged rho =
+    l2^2 / (2 sigma^2), and get the number itself. Each error moves by marginal_l1 at most, and so does the
+    rank-th smallest: l2 = marginal_l1 (Proposition 3), exactly, on the grid of `scores`. The answer does not
+    tell which marginal has this error.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
         answers: By clique, the public counts that the exact marginals are compared with.
-        rank: Rank of the wanted error, 1 for the smallest, len(answers) for the largest.
+        rank: Rank of the error to measure, 1 for the smallest, len(answers) for the largest.
         sigma: Standard deviation of the noise, in records.
 
     Returns:
-        For the kernel, a function of the view that returns the noisy error, in records; noise may make
-        it negative.
+        A function of the view that returns the noisy error, in records; noise may make it negative.
 
     Raises:
-        ValueError: The rank is not in 1..len(answers), or an answer has another shape than its marginal, or
-            is not finite or too large.
+        ValueError: The rank is not in 1..len(answers), sigma is not positive, or an answer has another shape
+            than its marginal, or is not finite or too large.
         InputError: A name is not in the domain.
     """
     if not 1 <= rank <= len(answers):
@@ -338,8 +339,8 @@ def measure_ranked_error(asked: Asked, answers: Mapping[Clique, Float], rank: in
 def measure_largest_error(asked: Asked, answers: Mapping[Clique, Float], sigma: float, threshold: int | None = None) -> Answer[float]:
     """Measure the largest |q(D) - answer_q| over all cells of all marginals, in counts.
 
-    Callers write `kernel.measure_largest_error(answers, sigma, threshold)`, which is charged, and get the
-    number itself. Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1
+    Callers write `kernel.measure_largest_error(answers, sigma, threshold)`, which is charged rho =
+    l2^2 / (2 sigma^2), and get the number itself. Each difference moves by query_l1 at most, and so does the largest: l2 = query_l1
     (Proposition 3), exactly, on the grid of `scores`.
 
     Args:
@@ -369,8 +370,9 @@ def measure_largest_range(asked: Asked, answers: Mapping[Clique, Float], columns
 
     A range is a run of neighbouring ordered cells of one of the columns, within one cell of a
     marginal's other columns. Callers write `kernel.measure_largest_range(answers, columns, sigma)`, which
-    is charged, and get the number itself. Each range is a counting query, so the largest difference moves
-    by query_l1 at most (Proposition 3), exactly, on the grid of `scores`.
+    is charged rho = l2^2 / (2 sigma^2), and get the number itself. Each range is a counting query, so the
+    largest difference moves by query_l1 at most: l2 = query_l1 (Proposition 3), exactly, on the grid of
+    `scores`.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -431,8 +433,8 @@ def _hashes(predictors: Sequence[Predictor], sigma: float) -> tuple[str, ...]:  
 def measure_right(asked: Asked, predictors: Sequence[Predictor], sigma: float) -> Answer[Float]:
     """Measure how many records each of k predictors is right about.
 
-    Callers write `kernel.measure_right(predictors, sigma)`, which is charged, and get the numbers
-    themselves. Predictors are made from released values alone. Each number is a counting query and moves
+    Callers write `kernel.measure_right(predictors, sigma)`, which is charged rho = l2^2 / (2 sigma^2), and
+    get the numbers themselves. Predictors are made from released values alone. Each number is a counting query and moves
     by query_l1 at most: l2 = sqrt(k) query_l1 (Proposition 3).
 
     Args:
@@ -462,8 +464,8 @@ def _weights_hash(_clique: Clique, weights: Float, _low: float, _high: float, _s
 def measure_sum(asked: Asked, clique: Clique, weights: Float, low: float, high: float, sigma: float) -> Answer[float]:
     """Measure the sum over records of the weight of each record's cell of a marginal.
 
-    Callers write `kernel.measure_sum(clique, weights, low, high, sigma)`, which is charged, and get the sum
-    itself. l2 = sum_l2 (Proposition 3), exactly: weights are rounded to whole multiples of 1/SUM_STEPS
+    Callers write `kernel.measure_sum(clique, weights, low, high, sigma)`, which is charged rho =
+    l2^2 / (2 sigma^2), and get the sum itself. l2 = sum_l2 (Proposition 3), exactly: weights are rounded to whole multiples of 1/SUM_STEPS
     within their bounds, and all else is in integers.
 
     Args:

@@ -194,7 +194,8 @@ def most_times(argument: object) -> int:
         The number, 1 or more; 0 for an argument of any other kind.
 
     Raises:
-        ValueError: The argument is damaged.
+        ValueError: The argument of `weighted` is damaged, so that its number cannot be read.
+        IndexError: The argument of `weighted` is too short to have a number.
     """
     if not isinstance(argument, tuple) or argument[:1] not in ((_AMONG,), (_WEIGHTED,)):
         return 0

@@ -300,7 +300,8 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
 
     Raises:
         ValueError: The source cannot answer about records, or eps is so small that the noise is too
-            large for exact costs.
+            large for exact costs. After the charge: the oracle is set to be exhaustive, and the class is
+            not `exhaustible`.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
@@ -329,8 +330,9 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 
     Raises:
         ValueError: The source cannot answer about records, or eps is so small that the noise is too
-            large for exact costs.
-        BudgetExceeded: The cost exceeds the kernel's budget.
+            large for exact costs. After the charge: the oracle is set to be exhaustive, and the class is
+            not `exhaustible`.
+        BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
@@ -356,7 +358,8 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
 
     Raises:
         ValueError: The source cannot answer about records, the number of records is secret, or eps
-            or delta is out of range.
+            or delta is out of range. After the charge: the oracle is set to be exhaustive, and the class
+            is not `exhaustible`.
         CapacityError: The table has fewer records than PRSMA's parts; nothing is charged.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """

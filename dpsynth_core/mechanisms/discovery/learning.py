@@ -77,7 +77,7 @@ def divided(columns: Sequence[Attribute], unit: Unit, rho: float, delta: float) 
     """Divide the budget for learning among columns, before a run, as part of the sealed plan.
 
     Each column gets the same share of rho. A column of numbers or dates divides it evenly between
-    `LEVELS` looks, each finer than the one before (`numbers`). A column of texts spends it on one
+    3 looks (`LEVELS`), each finer than the one before. A column of texts spends it on one
     question (`privacy.thresholds`), for which delta is divided evenly between such columns.
 
     Args:
@@ -168,7 +168,7 @@ def column_of(unknown: Attribute, noisy: Mapping[str, int], sigma: float) -> Att
 def counts_of(learnt: Attribute, noisy: Mapping[str, int], sigma: float) -> MarginalCounts:
     """Return the noisy counts of a learnt column's cells, in the order of its cells.
 
-    Each count has the variance sigma^2 plus that of rounding. The count of "other" is stated as 0 with
+    Each count has the variance sigma^2 plus the variance of rounding. The count of "other" is stated as 0 with
     infinite variance, because it is unknown. A text is published only if its noisy count reached the
     threshold T. This biases its count upwards, by 0.8 sigma if its true count is T and by 0.06 sigma if it
     is T + 2 sigma, which the variance leaves out.

@@ -67,7 +67,8 @@ def found(column: Attribute, bins: Edges) -> Attribute:
 def trimmed(edges: Edges, counts: Counts, sigma: float) -> tuple[Edges, Counts]:
     """Return edges and counts without the cells before the first and after the last sign of records.
 
-    Without any sign, only the cell with the largest count is kept.
+    A sign is a sum of neighbouring cells that is more than 5 deviations (`SIGN`) of its noise. Without any
+    sign, only the cell with the largest count is kept.
 
     Args:
         edges: Edges of the cells.
@@ -100,7 +101,8 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
     """Return the edges of the next look: cells with many records are divided at round numbers.
 
     The outer cells, and cells with more than an equal share of the records, are divided into as
-    many parts as leave a sign of records above the noise of all parts.
+    many parts as leave a sign of records above the noise of all parts (5 deviations, `SIGN`). Other cells
+    stay as they are.
 
     Args:
         scale: The scale of the column, which knows round numbers.
@@ -123,10 +125,10 @@ def divided(scale: Scale, edges: Edges, counts: Counts, sigma: float, most: int)
 def merged(edges: Edges, counts: Counts, sigma: float, bins: int) -> Edges:
     """Return the edges of at most `bins` bins, by merging neighbouring cells from below to about equal counts.
 
-    A bin ends where it holds its equal share of the rest, and a sign of records. A cell that holds
-    such a share by itself, a frequent value, begins a bin: the cells before it become a bin if they
-    are a sign of records themselves, or else part of the bin before, if that holds fewer records
-    than the cell.
+    A bin ends where it holds its equal share of the records left, and a sign of records: at least twice its
+    noise. A cell that holds this much by itself, a frequent value, begins a bin: the cells before it become
+    a bin if they are a sign of records themselves, or else part of the bin before, if that holds fewer
+    records than the cell.
 
     Args:
         edges: Edges of the cells.
@@ -153,8 +155,8 @@ def refined(bins: Edges, edges: Edges, counts: Counts, sigma: float, most: int) 
     """Return the edges of the bins after cutting uneven ones, up to `most` bins.
 
     Each cut moves the most records relative to an even spread over its bin, among the cuts that
-    noise hardly explains. Rows are drawn evenly from a bin, so this removes the error of a wide
-    bin.
+    noise hardly explains (more than 3 deviations, `UNEVEN`). Without such a cut the bins stay as they are.
+    Rows are drawn evenly from a bin, so this removes the error of a wide bin.
 
     Args:
         bins: Edges of the bins, a subset of `edges`.

@@ -62,27 +62,29 @@ def share_first(workload: Workload) -> float:
 
 
 def mean_noise(columns: Sequence[float]) -> float:
-    """Return the mean noise of columns, where the noise of unusually noisy columns is capped (`LOUD`, `LOUDER`).
+    """Return the mean noise of columns, where the noise of unusually noisy columns is capped.
 
-    The larger the mean, the larger the budget for columns. Without the cap, a few columns of
-    thousands of values would take the budget for tables, and the relation of two other columns
-    would be lost.
+    The cap of a column is 0.1 (`LOUD`), or 0.05 for a column whose noise is above 0.2, or twice the median
+    of the other columns' noise if that is more. A single column has no cap. The larger the mean, the larger
+    the budget for columns. Without the cap, a few columns of thousands of values would take the budget for
+    tables, and the relation of two other columns would be lost.
 
     Args:
         columns: For each column, the share of people that noise would put in a wrong cell if
             columns had the whole budget.
 
     Returns:
-        A share of the people.
+        A share of the people; 0 without columns.
     """
     return math.fsum(map(min, columns, _most_noise(columns))) / max(1, len(columns))
 
 
 def loud(columns: Sequence[float]) -> list[bool]:
-    """Return whether each column is loud: noise hides it (`HIDDEN_TABLE`), and exceeds its cap in `mean_noise`.
+    """Return whether each column is loud: its noise is above 0.2 (`HIDDEN_TABLE`), and above its cap in `mean_noise`.
 
     Args:
-        columns: Noise of each column, as in `mean_noise`.
+        columns: For each column, the share of people that noise would put in a wrong cell if
+            columns had the whole budget.
     """
     return [one > max(HIDDEN_TABLE, most) for one, most in zip(columns, _most_noise(columns), strict=True)]
 
@@ -130,11 +132,11 @@ def one_a_round(_measured: int) -> int:
 def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
     """Return the columns' weights in scores, by name, with light ones raised where a selection is noisy.
 
-    A weight is at least so large that a selection's noise hides no more than `HIDDEN` of the
-    column's errors, but no larger than the heaviest column's.
+    Weights are raised until a selection's noise hides at most 0.5 % of the people (`HIDDEN`) of each column's
+    errors, but not above the heaviest column's weight.
 
     Args:
-        columns: The weight w_r of each column.
+        columns: The weight w_r of each column, at least one.
         noise: Noise of a selection in the errors of the heaviest column, as a share of the people.
     """
     heaviest = max(columns.values())
@@ -277,7 +279,7 @@ class AimParameters:
     def capacity_mb(self, columns: int) -> float:
         """Return the capacity in MB of the model of a table.
 
-        It is `max_size_mb`, or a sixteenth of it from `Strategies.wide` (usually 50) columns on.
+        It is `max_size_mb`, or 1/16 as much from `Strategies.wide` (usually 50) columns on.
 
         Args:
             columns: Number of the table's columns.

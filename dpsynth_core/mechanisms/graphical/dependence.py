@@ -43,19 +43,21 @@ def gap(
     """Measure the mean dependence of pairs of columns.
 
     It is the mean share of people that are in a wrong cell of a pair if its columns are taken as
-    independent. Dependence that noise or chance explains is subtracted.
+    independent. Dependence that noise or chance explains is subtracted. The question costs at most 2 % of the
+    kernel's whole budget (`AT_MOST`).
 
     Args:
         kernel: The kernel, which is charged.
-        pairs: The pairs.
+        pairs: The pairs, at least one.
         model: Model of the columns alone, in which they are independent.
         columns: The columns as measured.
         believed: The smoothed columns.
         noise: Noise of columns with the whole budget, as a share of the people; the question is
-            asked twice as precisely.
+            asked twice as precisely, or to 1 % of the people (`DOUBT`) if that is more precise.
 
     Returns:
-        The mean dependence, and the standard deviation of its noise, both as shares of the people.
+        The mean dependence, at least 0, and the standard deviation of its noise, both as shares of the
+        people.
     """
     answers, people = model.marginals(pairs), model.total
     doubt = min(DOUBT, noise / 2)

@@ -290,7 +290,9 @@ class Fit(Protocol):
 
 
 def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_MB) -> str:
-    """Return why not even the one-way marginals, structural zeros and published tables fit the model; "" if they fit.
+    """Return why the capacity is too small for the smallest model; "" if it suffices.
+
+    The smallest model has the one-way marginals, structural zeros and published tables.
 
     Args:
         domain: The columns.

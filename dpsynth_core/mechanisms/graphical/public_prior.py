@@ -95,7 +95,9 @@ class PublicPrior:
     ) -> PublicPrior:
         """Return the prior from a public table: weigh its rows by the noisy columns, and choose its marginals.
 
-        No marginal is chosen if its columns stay hopelessly far from the noisy ones.
+        At most 30 marginals are chosen (`MAX_MARGINALS`). None is chosen if the public columns are no nearer to the
+        noisy ones than columns with equally frequent values, or if the weighted columns stay hopelessly far from the
+        noisy ones (`HOPELESS`).
 
         Args:
             public: The public table.

@@ -95,7 +95,8 @@ class Pool:
             limit: The limit of each search.
 
         Raises:
-            OracleError: A process failed or hung, which closes the pool, or the pool was closed.
+            OracleError: A process failed or hung, which closes the pool, or the pool is not open (outside
+                its `with` block).
         """
         answers: dict[int, Solution] = {}
         for queries in {id(problem.queries): problem.queries for problem in problems}.values():
@@ -119,7 +120,8 @@ class Pool:
 
         Raises:
             ValueError: `prepare` is defined in the main module.
-            OracleError: A process failed or hung, which closes the pool, or the pool was closed.
+            OracleError: A process failed or hung, which closes the pool, or the pool is not open (outside
+                its `with` block).
         """
         if prepare.__module__ == "__main__":
             raise ValueError("a solver process cannot import a function of the main module")

@@ -202,6 +202,9 @@ def minimum(task: Task, table: Occupied, noise: Integers, oracle: Oracle) -> Int
         table: The private table over the task's columns.
         noise: Noise of each separator, in steps of 1/STEPS (1/16) of a record, shape (separators,) or (1, separators).
         oracle: The oracle.
+
+    Raises:
+        ValueError: The oracle is set to be exhaustive, and the class is not `exhaustible`.
     """
     rule, problem = None, task.problem(table)
     with suppress(OracleError), batch_oracle(oracle, task.rules, 1) as ask:
@@ -252,7 +255,7 @@ def exponential(problem: LearningProblem, b: float, noise: Noise) -> Rule:
 
 
 def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle: Oracle, noise: Noise) -> Rule | None:
-    """Run PRSMA over RSPM and return its rule, or None for its answer "fail", which is as private as a rule.
+    """Learn a rule from a private table by PRSMA, with RSPM as the learner on each part.
 
     If the oracle fails on a part, that part does not survive, and the other parts are still asked.
     Each part has oracle processes of its own, so that no call can depend on the calls of another
@@ -266,6 +269,12 @@ def robust_minimum(task: Task, table: Occupied, plan: Prsma, change: int, oracle
             records.
         oracle: The oracle.
         noise: The source of randomness.
+
+    Returns:
+        The rule, or None if too few parts survive ("fail"); None may be released like a rule.
+
+    Raises:
+        ValueError: The oracle is set to be exhaustive, and the class is not `exhaustible`.
     """
     records, survivors = int(table.records.sum()), list[Rule]()
     b = perturbation(len(task.rules.separators), change, plan.inner_eps(records)).scale

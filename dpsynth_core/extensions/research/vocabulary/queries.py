@@ -245,7 +245,8 @@ class SparseAnswers:
     def plus(self, other: SparseAnswers) -> SparseAnswers:
         """Return the sum of two sets of answers to the same class.
 
-        The sum has an answer of its own for every query for which either set has one.
+        The sum has an answer of its own for every query for which either set has one, and both answers
+        elsewhere are added for the others.
         """
         numbers = merged(self.numbers, other.numbers)
         return SparseAnswers(numbers, self.at(numbers) + other.at(numbers), self.elsewhere + other.elsewhere)

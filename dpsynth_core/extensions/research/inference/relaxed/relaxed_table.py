@@ -91,8 +91,8 @@ def rounded(domain: Domain, table: Columns, n: int, rng: np.random.Generator) ->
     section 4), with less spread than independent draws would have.
 
     Impossible rows are drawn again from their relaxed rows, which changes expectations. Those left
-    after `ATTEMPTS` tries are drawn from the possible rows, where every value has at least the
-    probability `LEAST`.
+    after 20 tries (`ATTEMPTS`) are drawn from the possible rows, where every value has a weight of at
+    least 1e-6 (`LEAST`).
 
     Args:
         domain: The domain.

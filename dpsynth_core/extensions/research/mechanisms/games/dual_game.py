@@ -139,11 +139,12 @@ def plan(scheduled: Callable[[int, float], SampleSchedule], people: float, rho: 
         scheduled: Returns the schedule for a number of rounds and a step size eta.
         people: Number of rows N, divided by the rows per person m.
         rho: Budget of the rounds, in rho.
-        eta: Smallest step size.
-        most: Largest number of rounds.
+        eta: The requested step size.
+        most: Largest number of rounds, at least 2.
 
     Returns:
-        The rounds that rho affords at `eta`, at least 2, and the eta at which they cost all of rho.
+        The rounds that rho affords at `eta`, from 2 to `most`, and the step size at which they cost all of
+        rho. It is `eta` or more, and less only if two rounds at `eta` would cost more than rho.
     """
 
     def price(rounds: int, eta: float) -> float:

@@ -53,7 +53,7 @@ class Form:
         charge: rho of a choice at eps_0 = 1 from which T is computed; None for its actual cost,
             1/8.
         eps_0: eps_0 of a choice by the budget and the number of people, where the parameter `eps_0`
-            is 0; None for `choice_error`.
+            is 0; None to follow `Fem.choice_error`.
         last_word: Number of rounds of records after the last choice.
         finish: Finish of the rows.
     """

@@ -97,7 +97,7 @@ class Searches:
         count: Number of searches.
         certified: Number of searches that proved their record to be the best.
         gap: Largest known distance between a record's value and its upper bound, in queries.
-        climbed: Number of records found by climbing instead, of which nothing is proved.
+        climbed: Number of records found by climbing instead of a search; nothing is proved about them.
     """
 
     count: int = 0
@@ -166,9 +166,9 @@ class DataPlayer:
         """Find, for each perturbation, a record that satisfies many of the wanted queries at a low cost.
 
         The value of a record is the number of wanted queries that it satisfies less the costs of
-        its values. The first `proved` records are searched for, and those that a climb finds none
-        for. If a search finds no record within its limit, the last record found stands in. The player's own
-        statistics are updated.
+        its values. Solver processes search for the first `proved` records, and for those that a climb finds
+        no record for. If all possible records are tried instead, each record is the best one. If a search finds
+        no record within its limit, the last record found stands in. The player's own statistics are updated.
 
         Args:
             wanted: The queries and negations; repeated ones count several times.
@@ -200,16 +200,18 @@ class DataPlayer:
 def data_player(queries: QueryClass, limit: Limit, proved: int) -> Iterator[DataPlayer]:
     """Open a data player for a `with` block, at whose end its solver processes are killed.
 
-    It first looks for any possible record; no budget is spent.
+    It first looks for any possible record; no budget is spent. If the domain has at most 5,000 combinations of
+    values, all records are tried, and no process is started.
 
     Args:
         queries: The class of queries.
         limit: The limit of each search.
-        proved: Number of records per round that are searched for; with one, a single solver process
+        proved: Number of records per round that solver processes search for; with one, a single process
             is started. The others are found by climbing.
 
     Raises:
         OracleError: No possible record is found, or a solver process fails.
+        ValueError: The domain has at most 5,000 combinations, and allows no record.
     """
     nothing = np.zeros(0, dtype=np.int64)
     problem = RecordProblem.unperturbed(SignedQueries.of(queries, nothing, nothing.astype(np.int8)))

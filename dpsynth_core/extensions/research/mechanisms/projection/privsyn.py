@@ -161,7 +161,8 @@ def merged(domain: Domain, pairs: Sequence[Clique], dependence: Mapping[Clique, 
     """Return tables that contain all given pairs, of which some are merged into larger tables.
 
     Cliques of three columns or more are taken, the widest first, if at most two of their columns
-    are in a table taken before. Pairs that lie in no such table stay tables of their own, and come last.
+    are in a table taken before. If the pairs form more than 50,000 cliques, wider ones are not looked for.
+    Pairs that lie in no such table stay tables of their own, and come last.
 
     Args:
         domain: The domain.

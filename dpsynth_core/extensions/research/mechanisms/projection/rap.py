@@ -152,7 +152,8 @@ class Rap:
         """Return the planned stages with their shares of the budget, which add up to 1.
 
         They are columns (or a count of the people if it is secret and columns have no share), selections, and selected queries.
-        If the parameter `rounds` is 1 there are no selections: all queries are measured.
+        If the parameter `rounds` is 1 there are no selections: all queries are measured. A run whose noise turns out
+        to be small measures all queries too (`measures_all`), although the plan has selections.
         """
         start, measuring = self.start_share, self.measure_share
         first: Split = ((SINGLE, start),)
@@ -199,14 +200,14 @@ class Rap:
         return sigma * queries.size / len(queries.cliques) <= self.small * total
 
     def plan(self, size: int, total: float, rho: float) -> RoundPlan:
-        """Return the number of rounds and of queries per round, as set or as suits the budget.
+        """Return the number of rounds T and of queries per round K: the parameters if they are set, else by the budget.
 
-        About (total * sqrt(rho))^(2/3) / 2 queries in all suit the budget, with K = 2.5 T. On
-        simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10
-        (`docs/accuracy.md`).
+        About (total * sqrt(rho))^(2/3) / 2 queries in all suit the budget, from 5 to 1,000, with K = 2.5 T. On
+        simulated people 40, 160 and 640 queries were best at eps 0.1, 1 and 10 (`docs/accuracy.md`). T is at most
+        `size`, and T times K at most `size`, also if the parameters ask for more.
 
         Args:
-            size: Number of queries in the class, which limits T times K.
+            size: Number of queries in the class.
             total: Number of people, noisy or public, divided by the largest change of a query by
                 one person.
             rho: Budget of the whole run, in rho.

@@ -94,7 +94,7 @@ class SignedQueries:
         records: The possible records.
         columns: Positions of each query's columns, from 0, shape (m, k); NO_COLUMN (-1) where a query has fewer
             than k columns.
-        values: Codes that the columns should have, shape (m, k); NO_COLUMN likewise.
+        values: Codes that the columns should have, shape (m, k); NO_COLUMN (-1) where `columns` has it.
         thresholds: Number of columns that must agree, shape (m,).
         signs: 1 for the query, -1 for its negation, shape (m,).
         weights: Not negative, shape (m,); whole numbers if they are multiplicities.

@@ -352,8 +352,9 @@ class Task:
     def problem(self, table: Occupied) -> LearningProblem:
         """Return the learning problem of a table, with weights in steps of 1/16 of a record.
 
-        Its records are the distinct records of the table, with the sign that the target requires,
-        and the rivals with negative weights.
+        Its records are the distinct records of the table, with the sign that the target requires, and then
+        the rivals' rows. Each rival has the weight -(rivals.records / rows), rounded to 1/16, also if there is
+        a target.
 
         Args:
             table: The table over `columns`.

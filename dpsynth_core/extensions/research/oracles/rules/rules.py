@@ -77,7 +77,7 @@ def features(domain: Domain, columns: Collection[str], both: bool = False) -> tu
         both: Whether the feature "has its first value" of each column follows, after all of these.
 
     Raises:
-        InputError: A column does not have exactly two values.
+        InputError: A column is not in the domain, or does not have exactly two values.
     """
     for name in columns:
         if domain[name].size != 2:
@@ -130,7 +130,7 @@ class RuleClass:
 
     @property
     def log2_size(self) -> float:
-        """An upper bound of the binary logarithm of the number of rules."""
+        """An upper bound of the binary logarithm of the number of rules, negations included where the class is closed."""
         p = len(self.features)
         if self.kind != DECISION_LIST:
             return p + self.closed
@@ -147,7 +147,13 @@ class RuleClass:
         return np.stack([codes[:, place[f.column]] == f.value for f in self.features], axis=1)
 
     def read(self, numbers: NDArray[np.int64]) -> Rule:
-        """Return the rule that `Rule.written` wrote as numbers, which must be of a rule of this class."""
+        """Return the rule that `Rule.written` wrote as numbers, which must be of a rule of this class.
+
+        The empty array, which stands for "no rule" in releases, is refused.
+
+        Raises:
+            IndexError: The array is empty.
+        """
         flags, entries = int(numbers[0]), numbers[1:].reshape(-1, 2)
         answers = tuple(bool(answer) for answer in entries[:, 1]) if self.kind == DECISION_LIST else ()
         chosen = tuple(int(number) for number in entries[:, 0])
