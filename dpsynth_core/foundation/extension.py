@@ -583,7 +583,7 @@ def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]
 
 
 def recognised(*tables: Any) -> tuple[str, ...]:
-    """Return sentences about those of the tables that say of themselves that their rows are not of people, each sentence once.
+    """Return sentences about tables that say of themselves that their rows are not of people, each sentence once.
 
     Built-in extensions find them (`Extension.recognises`), and read no record. The result is () if no table does.
 

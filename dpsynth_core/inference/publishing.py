@@ -110,10 +110,10 @@ def most_off(domain: Domain, rows: int) -> list[float]:
     """Return, for each published table, an upper bound on the error of a cell after `matched_to_published`, in rows.
 
     The tables are in the domain's order; [] without any. Tables with more columns are matched first. The bound is 1, for
-    rounding, if the table shares no column with an earlier one. If one earlier table has all shared columns, the bound is
-    1, plus the bounds of those of its cells that are added up, plus the difference that is allowed between the two tables.
-    The bound is infinite if the shared columns lie in several tables, or if the domain has impossible combinations: then
-    a cell is only as close as the model is.
+    rounding, if the table shares no column with an earlier one. If one earlier table has all shared columns, two parts are
+    added to 1: its own bound times the number of its cells for each cell of the shared columns, and the difference that is
+    allowed between the two tables. The bound is infinite if the shared columns lie in several tables, or if the domain has
+    impossible combinations: then a cell is only as close as the model is.
 
     Args:
         domain: The domain with its published tables.

@@ -182,7 +182,7 @@ def connect() -> Connection:
     Raises:
         BooksLost: The database is missing or empty, but the home was used before.
         InputError: Another version of this program wrote the database.
-        sqlite3.Error: SQLite cannot open the file (`faults.explained` makes a StoreFault of it); on a server it is
+        sqlite3.Error: SQLite cannot open the file, which `faults.explained` turns into a StoreFault; on a server it is
             StoreFault.
     """
     if (connection := _there()) is None:

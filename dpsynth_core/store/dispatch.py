@@ -73,7 +73,7 @@ def claim(job: str) -> Row:
 def fill(db: Connection, job: str, pid: int, birth: str | None) -> None:
     """Give a process of this machine a free place of a job.
 
-    Nothing happens if the job has no free place, or if the process has a place of it already.
+    Nothing happens if the job has no free place, or if the process has one of the job's places already.
 
     Args:
         db: The connection, in a transaction that may write.

@@ -339,7 +339,7 @@ def explain(owner: str, run: str, reason: str) -> None:
     Args:
         owner: The person who writes it.
         run: Id of the run.
-        reason: The reason: at least three different words, and at most 10,000 characters, none of them invisible.
+        reason: The reason: at least three different words, at most 10,000 characters, and no invisible ones.
 
     Raises:
         InputError: The text is no such reason, the release needs no reason or is
