@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Declare the commands of recipients."""
+    """Declare the commands of recipients: verify, reproduce, ask, sample and compare."""
     check = add_command(commands, "verify", _verify, "check what a release bundle says, from the bundle alone")
     again = add_command(commands, "reproduce", _reproduce, "make the rows of a release bundle again, from the bundle alone")
     again.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for synthetic.csv and synthetic.parquet")

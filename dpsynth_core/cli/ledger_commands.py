@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Declare the commands of the ledger."""
+    """Declare the command `ledger` with its parts check, export, restore, rules and key."""
     ledger = commands.add_parser("ledger", help="check, export or restore the ledger in DPSYNTH_HOME; print its key", allow_abbrev=False)
     parts = ledger.add_subparsers(title="commands", required=True, metavar="COMMAND")
     check = add_command(parts, "check", _check, "is the ledger whole, and what is charged? ends with 0 if it is, 1 if not")

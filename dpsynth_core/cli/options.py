@@ -106,7 +106,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_charging(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a command that charges a release: whose budget, and whether notes for the curator are printed."""
+    """Declare the options `--population` and `--private-notes` of a command that charges a release."""
     parser.add_argument("--population", metavar="NAME", help="charge the ledger in DPSYNTH_HOME for these people")
     private = "print what is for the curator alone (exact counts, assumptions, time taken) even if stderr is not a terminal"
     parser.add_argument(PRIVATE_NOTES, dest="private_notes", action="store_true", help=private)

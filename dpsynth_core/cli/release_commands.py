@@ -31,7 +31,7 @@ _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
 
 
 def add(commands: Commands) -> None:
-    """Declare the commands that make releases."""
+    """Declare the commands that make releases: synthesize, run and recover."""
     make = add_command(commands, "synthesize", _synthesize, "make a release from options")
     make.add_argument("data", metavar="DATA", type=place, help=f"{TABLES}; or {PEOPLE}")
     make.add_argument("--domain", metavar="DOMAIN.json", type=Path, help="columns and their values; needed, but for the simulated people")

@@ -130,7 +130,9 @@ def _refuse(options: argparse.Namespace, names: Iterable[str], problem: str, rem
 
 
 def add_table_options(parser: argparse.ArgumentParser, counted: bool = True) -> None:
-    """Add the options that name a table and state its format.
+    """Add the options that state how a table is written, what counts it, and where in a database or the like it is.
+
+    The argument `data`, which names the table, is declared by the command itself.
 
     Args:
         parser: The parser of a command.

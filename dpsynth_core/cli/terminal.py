@@ -16,7 +16,11 @@ def print_message(line: str) -> None:
 
 
 def print_result(line: str) -> None:
-    """Print a line of a requested result to stdout. Characters that are not printable become "?"."""
+    """Print a line of a requested result to stdout. Characters that are not printable become "?".
+
+    Raises:
+        Unprinted: The write fails.
+    """
     print_text(_printable(line))
 
 

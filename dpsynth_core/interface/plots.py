@@ -29,15 +29,21 @@ class Plots:
     _made: Release
 
     def errors(self, threshold: float = LIMIT, *, show: int = 20) -> Any:
-        """Draw the errors of the `show` worst tables as shares of people, one line per table."""
+        """Draw the errors of the `show` worst tables as shares of people, one line per table.
+
+        The worst have the largest best estimates; without a certificate, the largest bounds.
+        """
         return _charts().marginals(self._judged(threshold), threshold, show=show)
 
     def overview(self, threshold: float = LIMIT) -> Any:
-        """Draw the errors of all tables as shares of people, side by side, the worst first, with the threshold."""
+        """Draw the errors of all tables with a known bound as shares of people, side by side, the worst first.
+
+        Of more than 1,200 tables some are left out, at even distances. The threshold is a dashed line.
+        """
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
-        """Draw the mean error of the release and the mean errors of simpler mechanisms on the same budget."""
+        """Draw the mean error of the release and those of simpler mechanisms on the same budget, as shares of people."""
         judged = report.quality_of(self._made).value
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 

@@ -93,6 +93,9 @@ def run_name(run: Run) -> str:
     """Return the name of a run: mechanism, epsilon, time (UTC) and the first 8 digits of the plan's SHA-256.
 
     The time is the run's end; of a run that has not ended, when it was made.
+
+    Raises:
+        InputError: The run's mechanism is not known here.
     """
     made = (run.finished or run.created)[:16].replace("T", " ")
     plan = run.spec.mechanism

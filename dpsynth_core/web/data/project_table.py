@@ -85,7 +85,8 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, shelf: p
         shelf: The folder of the project's uploads.
 
     Raises:
-        InputError: The file is not a table, then it is not stored; or the visitor may not change the project.
+        InputError: The file is not a table, or the visitor may not change the project; nothing is stored.
+        CapacityError: The file is larger than 1 GiB, or than what the project's owner may still send.
     """
     return projects.replace_upload(owner, project, name, content, lambda path: _inspect(path, "upload"), shelf)
 

@@ -118,8 +118,9 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
             a private table at any other place is not compared.
 
     Raises:
-        InputError: The file is not a table, or is the private table itself; then it is not stored. Or the visitor may
-            not change the project.
+        InputError: The file is not a table, or is the private table itself, or the visitor may not change the project;
+            nothing is stored.
+        CapacityError: The file is larger than 1 GiB, or than what the project's owner may still send.
     """
 
     def look_at(path: Path) -> Table:

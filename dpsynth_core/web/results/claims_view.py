@@ -50,8 +50,8 @@ def criteria(release: Release) -> None:
 def withheld(opened: OpenRun) -> bool:
     """Return whether the plan withholds the release, so that downloads need the curator's reason first.
 
-    If so, the failed criteria and the field for the reason are drawn. A reason that is given becomes part of
-    the release, and the page is drawn again.
+    If so, the failed criteria and the field for the reason are drawn. A reason of at least three different words becomes
+    part of the release, and the page is drawn again; the error of any other text is drawn below the field.
     """
     release = opened.release
     if not release.withheld:

@@ -68,7 +68,7 @@ def open_run(run: Run) -> OpenRun:
     """Return the run with its release, which is read once and cached.
 
     Raises:
-        InputError: The run has no release, or is not the visitor's.
+        InputError: The run has no release, or is in no project that the visitor owns or shares.
     """
     release = _release(session.current().owner, run.id)
     return OpenRun(run, release, release.plan.workload.cliques)
@@ -132,7 +132,7 @@ def question_page(owner: str, run: str, despite: str) -> bytes:
             cache key, because the page has no rows until the reason is given.
 
     Raises:
-        InputError: The run has no release, or is not the visitor's.
+        InputError: The run has no release, or is in no project that the visitor owns or shares.
     """
     del despite
     release = runs.release(owner, run)

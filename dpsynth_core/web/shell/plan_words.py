@@ -77,6 +77,9 @@ def valued(path: str, value: str) -> str:
     Args:
         path: The path of the part in the spec.
         value: The value as text, as in the spec; returned unchanged in all other cases.
+
+    Raises:
+        InputError: The value names an unknown mechanism.
     """
     if path == "mechanism.name":
         return registry.title(value)

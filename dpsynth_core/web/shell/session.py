@@ -154,7 +154,7 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
     """Apply `change` to the newest stored draft and save it, also when another tab saves at the same moment.
 
     Args:
-        change: Changes the draft in place; may raise InputError.
+        change: Changes the draft in place; may raise InputError. It is called again if another tab saved first.
         place: Where the page shows the error of a change that was made in a callback.
 
     Returns:
@@ -162,7 +162,7 @@ def edit(change: Callable[[Draft], None], place: str = refusals.STORE) -> bool:
         that was deleted meanwhile counts as not refused: `begin` reports the deletion.
 
     Raises:
-        InputError: The change was refused, and this is not a callback.
+        InputError: The change was refused, or other tabs saved first 20 times, and this is not a callback.
     """
     if routed():
         _edit(change)
@@ -210,13 +210,13 @@ def create(name: str, plan: Draft | None = None, looked: Iterable[Look] = ()) ->
     """Create a project in the store and open it.
 
     Args:
-        name: The name of the project.
+        name: The name of the project, 1 to 200 printable characters; spaces around it are removed.
         plan: Its draft; None for the defaults.
         looked: The views of private values (looks) that the project from which the draft was copied has
             taken.
 
     Raises:
-        InputError: The name is not valid.
+        InputError: The name is not valid, or the visitor may not prepare releases.
     """
     _open(projects.create(st.session_state[_OWNER], name, plan or document.new(), looked))
 
@@ -236,18 +236,22 @@ def switch(project: str) -> None:
 def rename(name: str) -> None:
     """Give the open project a new name, and save it.
 
+    The name has 1 to 200 printable characters; spaces around it are removed.
+
     Raises:
-        InputError: The name is not valid, or the project was deleted meanwhile.
+        InputError: The name is not valid, the project was deleted meanwhile, or the visitor may not change it.
     """
     project = current()
     _open(projects.rename(project.owner, project.id, name))
 
 
 def delete() -> None:
-    """Delete the open project with its uploads, and open another one; the ledger keeps its charges.
+    """Delete the open project with its uploads and runs, and open another one; the ledger keeps its charges.
+
+    Active runs are stopped first. If it was the visitor's last project, a new one is made.
 
     Raises:
-        InputError: The store refuses, for example because a run is active.
+        InputError: The visitor may not delete it, because another person owns it.
     """
     project = current()
     projects.delete(project.owner, project.id)

@@ -68,7 +68,7 @@ def names(items: list[str] | tuple[str, ...], limit: int = 5) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a text with a capital first letter. Symbols and names of files at its beginning are not changed."""
+    """Return a text with a capital first letter. A first letter that is not ASCII, such as ε, and a name with a dot stay."""
     is_name = not text[:1].isascii() or "." in text.partition(" ")[0].rstrip(".")
     return text if is_name else text[:1].upper() + text[1:]
 

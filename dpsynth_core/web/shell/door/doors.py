@@ -80,6 +80,10 @@ def admitted(cookies: Mapping[str, str]) -> str:
 
     Args:
         cookies: The visitor's cookies, by name.
+
+    Raises:
+        InputError: The server has no door (`chosen`).
+        StoreFault: The store cannot be written.
     """
     door = chosen()
     owner = door.owner(cookies)
