@@ -20,7 +20,7 @@ FIELD = "people left out"
 
 @dataclass(frozen=True)
 class Beside:
-    """How often an attack works, beside its controls.
+    """The counts of how often an attack works, beside its controls.
 
     Attributes:
         attack: What the attack does, in words.
@@ -49,7 +49,7 @@ class Beside:
 def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ...]:
     """Return each attack with its controls, in the order of `measures.ATTACKS`.
 
-    An attack that can be tried on nobody of a group is left out. The result is exact: it is for the curator
+    An attack is left out if a group has no person on whom it can be tried. The result is exact: it is for the curator
     alone, and callers keep it in the zone of the people.
 
     Args:

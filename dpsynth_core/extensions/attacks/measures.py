@@ -31,11 +31,11 @@ _CHUNK = 1_000
 
 @dataclass(frozen=True)
 class Roles:
-    """What an attacker is taken to know of a person, and to look for.
+    """The columns that an attacker is taken to know of a person, and the one that they look for.
 
     Attributes:
         keys: Places of the columns that the attacker knows.
-        target: Place of the column that the attacker wants to know, which is no key.
+        target: Place of the column that the attacker wants to know; it is not among the keys.
     """
 
     keys: tuple[int, ...]
@@ -61,7 +61,7 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """Whether an attack worked, for each person on whom it was tried.
+    """The success or failure of an attack, for each person on whom it was tried.
 
     Attributes:
         inside: Of people of the table, shape (people,).
@@ -73,7 +73,7 @@ class Tried:
 
 
 def replicated_uniques(people: People, roles: Roles) -> Tried:
-    """Try RepU on everybody: it works if nobody else has the person's keys, and exactly one row has them."""
+    """Try RepU on everybody: it works if no other person has this person's keys, and exactly one row has them."""
     return _split(people, _alone_in_both(people, roles.keys))
 
 
@@ -101,7 +101,7 @@ def same_row(people: People, roles: Roles) -> Tried:  # noqa: ARG001
 def singled_out(people: People, roles: Roles) -> Tried:  # noqa: ARG001
     """Try to single people out: three columns have values together that exactly one row and exactly one person has.
 
-    All sets of three columns are tried, or 60 of them (`_GUESSES`) if there are more; these are the same in each
+    All sets of three columns are tried, or 60 sets (`_GUESSES`) if there are more; these are the same in each
     call. A table of fewer columns has one set, of all its columns. `roles` is not used.
     """
     columns = len(people.sizes)

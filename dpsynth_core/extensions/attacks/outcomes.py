@@ -31,7 +31,7 @@ _TAIL = 1e-12
 
 @dataclass(frozen=True)
 class Count:
-    """How often an attack worked.
+    """The number of people on whom an attack worked.
 
     Attributes:
         hits: People on whom it worked.

@@ -17,7 +17,7 @@ _NEED_VALUES = ("inside", "means", "ranges")
 
 
 def plan(spec: Spec) -> Plan:
-    """Return the plan of a rehearsal: that of the spec, but without what is measured of numbers inside cells.
+    """Return the plan of a rehearsal: the plan of the spec, but without what is measured of numbers inside cells.
 
     The mechanism gets the budget of what is left out, so that the whole budget stays the same.
 

@@ -214,7 +214,7 @@ def remarks(found: Sequence[Beside]) -> list[str]:
     """Return sentences beside the table: on the numbers of people, on attacks without power, and on unlike groups.
 
     The first sentence is always there. The second names attacks that do not even find a copy of the table; the
-    third names attacks that work better on people left out, who are then unlike those of the table.
+    third names attacks that work better on people left out, who are then unlike the people of the table.
 
     Args:
         found: The attacks, at least one.

@@ -122,7 +122,7 @@ class Catalogue:
 
         Args:
             schema: A test of the schema's name, so that schemas are searched in alphabetical order; None to search
-                only those of `search_path`, in its order.
+                only the schemas of `search_path`, in its order.
             name: A test of the table's name.
         """
         schemas = self.search_path if schema is None else sorted({table[0] for table in self.tables if schema(table[0])})

@@ -16,7 +16,9 @@ _BOUNDS = {"lower", "upper"}
 
 
 def said(document: Mapping[str, Any]) -> Any:
-    """Return a short value for the argument `columns` of `dps.plan` that is read as this domain; the domain itself if there is none.
+    """Return a short value for the argument `columns` of `dps.plan` that is read as this domain.
+
+    It is the domain itself where no shorter form says the same.
 
     Args:
         document: The domain in JSON.
@@ -65,7 +67,7 @@ def _but(entry: Mapping[str, Any], fields: set[str]) -> dict[str, Any]:
 
 
 def _written(entry: Any) -> Any:
-    """Return a column as it is written: a call where its values are to be learnt."""
+    """Return a column in the form of the script: a call where its values are to be learnt."""
     if not isinstance(entry, dict) or not entry.get("discover"):
         return entry
     kind = [literal(entry["kind"])] * (entry["kind"] != "categorical")

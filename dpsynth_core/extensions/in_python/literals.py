@@ -15,7 +15,7 @@ class Code(str):
 def literal(value: Any, depth: int = 0, room: int = _WIDTH) -> str:
     """Return a value as code that evaluates to it: on one line where it fits, else with an entry a line.
 
-    Characters that nobody sees, also those that turn the direction of a line, are escaped, so that
+    Invisible characters, also characters that turn the direction of a line, are escaped, so that
     the code reads as what it does.
 
     Args:

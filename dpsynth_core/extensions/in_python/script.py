@@ -37,7 +37,7 @@ _BUNDLE = "release.zip"
 
 @dataclass(frozen=True)
 class Table:
-    """How a script names a table.
+    """The name of a table in a script.
 
     Attributes:
         path: The path or address; "" while no table is chosen.

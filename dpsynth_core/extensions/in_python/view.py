@@ -54,7 +54,7 @@ def _shown(project: Current, step: str) -> None:
 
 
 def stated(project: Current, step: str) -> tuple[Mapping[str, Any], str]:
-    """Return the spec of a project in JSON, as far as it is known, and its digest if it is complete.
+    """Return the known parts of the spec of a project in JSON, and its digest if it is complete.
 
     On Results it is the spec of the run that the page shows; without any run, the draft. While the draft is
     not complete, what it has is returned, with the name of the project and the digest "".

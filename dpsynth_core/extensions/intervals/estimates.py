@@ -111,7 +111,7 @@ class Prepared:
 
         Raises:
             InputError: The rows hold too little for the analysis, such as an empty group, or a term is the same in all
-                of them.
+                rows.
         """
         sizes = self.domain.sizes(self.columns)
         places = [self.domain.position(name) for name in self.columns]

@@ -82,7 +82,7 @@ class Sets:
 
     @cached_property
     def refined(self) -> bool:
-        """Whether finished rows are refined, which takes most of the time of a large set.
+        """True if finished rows are refined, which takes most of the time of a large set.
 
         They are where the noise moves fewer rows than drawing can: where measured tables have on
         average a total variance (cells times the variance of a cell) below the number of rows.

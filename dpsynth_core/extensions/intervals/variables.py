@@ -101,7 +101,7 @@ def indicator(domain: Domain, condition: Condition) -> Cells:
     """Return a condition as 1 for cells that meet it and 0 for others; NaN for cells that are left out, such as the missing cell.
 
     Raises:
-        InputError: The domain has no such column; the column has no such value or no order; the value is no number
+        InputError: The domain has no such column; the column has no such value or no order; the value is not a number
             although the column holds numbers; or the condition cuts a cell.
     """
     attribute = attribute_of(domain, condition.column)

@@ -28,9 +28,9 @@ _DOUBT = 3.0
 
 
 def as_charged(release: Release) -> bool | None:
-    """Return the released answer: True if the noise has the charged size, False if not, None if there is no answer.
+    """Return the released answer: True if the noise has the charged size, False if not, None without an answer.
 
-    There is none if the noise was not compared. An answer does not count if the comparison had another limit
+    The answer is missing if the noise was not compared. An answer does not count if the comparison had another limit
     than the one that follows from the release's rho and `DELTA`.
     """
     asked = tuple(Compared(*answer.arguments[:2]) for answer in release.transcript if answer.operation == noise_as_charged.name)

@@ -152,7 +152,7 @@ def check(correction: str, sampling: float | None) -> None:
 def compare(before: Release, after: Release, correction: str = HOLM, sampling: float | None = None) -> Compared:
     """Compare two releases cell by cell, in all single columns and in the tables of both workloads. The level is 5 %.
 
-    At most 20,000 cells (`MOST_CELLS`) are compared, those of the smallest tables. The result also names the
+    At most 20,000 cells (`MOST_CELLS`) are compared, from the smallest tables on. The result also names the
     tables beyond this number, the tables that the releases neither both measured nor both bounded, and the
     columns whose values differ; these are not compared.
 

@@ -1,4 +1,4 @@
-"""What changed between two releases, for Python programs."""
+"""The changes between two releases, for Python programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Given: TypeAlias = "Release | str | os.PathLike[str] | bytes | BinaryIO"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Changes:
-    """What changed between two releases of a table. Print it to read a summary."""
+    """The changes between two releases of a table. Print it to read a summary."""
 
     _found: Found
 

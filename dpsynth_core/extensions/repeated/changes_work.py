@@ -30,7 +30,7 @@ Bundle = Path | bytes
 
 @dataclass(frozen=True)
 class Found:
-    """What changed between two bundles.
+    """The changes between two bundles.
 
     Attributes:
         rows: All cells, as values of `changes_report.COLUMNS`; p-values are NaN for tables that rest on bounds.
@@ -72,7 +72,7 @@ def found(
         on_check: Called with the name of the bundle before each check.
 
     Raises:
-        InputError: A bundle cannot be read, is not consistent or is no release; the two cannot be compared with
+        InputError: A bundle cannot be read, is not consistent or is not a release; the two cannot be compared with
             these choices; or the process that compares fails.
         CapacityError: A process exceeds the limits.
     """

@@ -100,7 +100,7 @@ def has_cap(schedule: Schedule, population: str) -> bool:
 
 
 def set_cap(owner: str, schedule: Schedule, population: str, reason: str) -> None:
-    """Set the cap of a population to that of the schedule; open the population if it is not open.
+    """Set the cap of a population to the cap of the schedule; open the population if it is not open.
 
     Args:
         owner: The person who sets it; their role must allow it.

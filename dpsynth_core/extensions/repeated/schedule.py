@@ -60,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a curator asks of a schedule.
+    """The wishes of a curator for a schedule.
 
     Attributes:
         every: How often the table is published, one of `EVERY`.
@@ -94,7 +94,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Costs:
-    """How the costs of releases are counted, and what was spent about the same people before.
+    """The rule by which costs of releases are counted, and what was spent about the same people before.
 
     Attributes:
         accountant: The accountant in whose rho all releases add up.
@@ -193,7 +193,7 @@ class Schedule:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the schedule says, in full sentences: the budget of a release, how losses add up, and the cap that the ledger needs."""
+        """The schedule in full sentences: the budget of a release, how losses add up, and the cap that the ledger needs."""
         plural, years = "s" * (self.number > 1), f"{self.wanted.years:,} year{'s' * (self.wanted.years > 1)}"
         said = [f"{self.number:,} release{plural} in {years}: each gets epsilon {self.each:g}, delta {self.delta:g} (rho {self.rho:.4g})."]
         if self.wanted.who == NEW:

@@ -24,7 +24,7 @@ _WHO_HELP = "New people are in no other release. If a person may be in two relea
 
 
 def budget(project: Current) -> None:
-    """Draw the schedule under the budget of the draft, as soon as it is opened.
+    """Draw the schedule under the budget of the draft, in a part that is closed and empty until a person opens it.
 
     One button sets the epsilon of the draft. A form sets the cap of the population in the ledger, if the role
     of the owner allows it, and draws the page again.

@@ -26,7 +26,7 @@ def checking(bundle: Bundle) -> Iterator[Running | Report]:
     """Make the checks of a bundle of rows from protected tables one by one: yield each before it runs, and the report last.
 
     Args:
-        bundle: The bundle, which nobody need trust.
+        bundle: The bundle, whose content is not trusted.
     """
     yield from _REMAKING.checking(bundle)
 

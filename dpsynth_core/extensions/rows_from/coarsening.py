@@ -54,7 +54,7 @@ def protect_table(
             near, the larger one.
         suppress_below: Counts from 1 to one less than this number, 2 or more, become empty. A count of 0
             stays.
-        top: By column of numbers, the largest value that is told: larger ones are written as this value, and their
+        top: By column of numbers, the largest value that is published: larger ones are written as this value, and their
             counts are added up. A sum with a suppressed count is suppressed.
 
     Returns:

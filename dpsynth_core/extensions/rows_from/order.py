@@ -99,7 +99,7 @@ class Order:
 
     @property
     def counted(self) -> bool:
-        """Whether the number of people is stated beside the tables."""
+        """True if the number of people is stated beside the tables."""
         return self.stated.get("people") is not None
 
     @property

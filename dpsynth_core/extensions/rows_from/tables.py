@@ -98,7 +98,7 @@ def from_json(stated: Any, domain: Domain, field: str) -> Given:
     """Return the table that JSON states (`Given.to_json`): its columns, its cells with counts, and perhaps a deviation.
 
     Raises:
-        InputError: It is no such table; its columns are not in the order of the domain; a cell is not in the domain or
+        InputError: It is not such a table; its columns are not in the order of the domain; a cell is not in the domain or
             there twice; or no known count is above 0.
         CapacityError: The table has more than 1,000,000 cells (`MAX_CELLS`).
     """
@@ -171,7 +171,7 @@ def check(tables: Sequence[Given]) -> None:
     """Check that there are tables, each once, and return nothing.
 
     Raises:
-        InputError: There is no table, there are more than 100 (`MAX_TABLES`), or two have the same columns.
+        InputError: Tables are missing, there are more than 100 (`MAX_TABLES`), or two have the same columns.
     """
     cliques = [one.columns for one in tables]
     if not tables or len(tables) > MAX_TABLES:

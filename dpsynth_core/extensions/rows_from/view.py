@@ -42,7 +42,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Given:
-    """What a person gives in the form: the files, each with its name, and the texts."""
+    """The entries of a person in the form: the files, each with its name, and the texts."""
 
     columns: tuple[str, bytes] | None
     tables: tuple[tuple[str, bytes], ...]
@@ -123,7 +123,7 @@ def order_of(given: Given, planned: Domain | None) -> Order:
 
     Args:
         given: The files and texts.
-        planned: The columns of the plan, if it has them; uploaded columns are used in place of them.
+        planned: The columns of the plan, if it has them; uploaded columns replace these.
 
     Raises:
         InputError: The columns, the giver of the tables or its promise are missing, or a file or a text

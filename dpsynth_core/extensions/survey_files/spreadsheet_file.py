@@ -115,7 +115,7 @@ def first_texts(path: Location, form: TableFormat, rows: int) -> dict[str, list[
     """Return, by column, the cells that the workbook holds as text in its first `rows` rows, in order.
 
     Rows above the header and the header are not counted; blank rows are. Numbers and dates are left out. So are
-    empty cells of .xlsx and .xlsm; those of older and other workbooks may be "".
+    empty cells of .xlsx and .xlsm; in older and other workbooks an empty cell may be "".
 
     Args:
         path: The workbook.

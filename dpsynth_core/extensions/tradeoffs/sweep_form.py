@@ -66,7 +66,7 @@ SHARES = {ALL: (1.0,), PARTS: (0.1, 0.25, 0.5, 1.0)}
 def note(draft: Mapping[str, Any], name: str) -> Any:
     """Return the curator's choice `name` for a sweep, or its default; None stands for a text that is not valid.
 
-    For "mechanisms" of two linked tables it is the one mechanism that they have, whatever was chosen.
+    For "mechanisms" of two linked tables it is always the one mechanism that they have.
 
     Args:
         draft: The draft of the open project.
