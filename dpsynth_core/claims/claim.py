@@ -237,7 +237,7 @@ class Received(Protocol):
         """Return whether the release has the warning with this code (such as `Claim.brand`)."""
 
     def written(self, part: str) -> Any:
-        """Return the parsed JSON of one top-level key of release.json, before a claim is made of it.
+        """Return the parsed JSON of one top-level key of release.json, before it becomes a claim.
 
         Args:
             part: The key, such as "verdict".

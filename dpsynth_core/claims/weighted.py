@@ -96,7 +96,7 @@ class WeightsMeasured(Claim[Weighted]):
 
         Args:
             plan: Not used.
-            stated: The measurement; None if there is none.
+            stated: The measurement; None if nothing was measured.
         """
         return 0 if stated is None else sum(len(one.tables) + 2 + len(one.certificate.most) for one in stated.parts)
 

@@ -62,7 +62,7 @@ def drawable(frame: pd.DataFrame) -> bool:
 
 
 def against(frame: pd.DataFrame) -> str | None:
-    """Return the first column of `AGAINST` that has a value for some table with a bound; None if there is none.
+    """Return the first column of `AGAINST` that has a value for some table with a bound; None without such a column.
 
     It is the column to compare the bounds with.
 

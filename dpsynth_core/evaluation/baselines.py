@@ -24,7 +24,7 @@ def gaussian(workload: Workload, rho: float, l2: float, total: float) -> dict[Cl
     """Return by marginal the expected error of `mechanisms.gaussian` if it spends all of `rho`, as a share of records in a wrong cell.
 
     The error of a cell is E|noise|, and 0 for a cell that a rule of the domain excludes; the error of
-    a marginal is half the sum over its cells, divided by `total`. The noise is that of the
+    a marginal is half the sum over its cells, divided by `total`. The noise is the noise of the
     precision-weighted mean of the marginal's own answer and of the answers of its supersets in the
     workload, summed over the columns that it lacks.
 

@@ -344,8 +344,8 @@ def coarser(one: Attribute, most: int) -> Attribute:
     """Return a column of numbers, dates or times in at most about `most` groups.
 
     The groups have a round width. The column is returned unchanged if fewer than 3 such groups (`FEWEST`)
-    would remain, or as many as it has. Where the column's own groups have no common width, neighbouring groups
-    are joined instead, so that edges which were chosen stay edges; then there is no least number of groups.
+    would remain, or not fewer than now. Where the column's own groups have no common width, neighbouring groups
+    are joined instead, so that edges which were chosen stay edges; then fewer groups than 3 may remain.
 
     Args:
         one: The column.

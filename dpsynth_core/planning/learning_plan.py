@@ -75,7 +75,7 @@ def _counted_beyond(column: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def only_learns(spec: Spec) -> bool:
-    """Return whether a spec is like those of `learning_spec`.
+    """Return whether a spec is like the specs that `learning_spec` makes.
 
     Its run learns all columns with Independent, on 75 % of the budget (`SHARE`).
     """

@@ -465,7 +465,7 @@ def charge_of(item: Mapping[str, Any]) -> Event:
     """Return the event that `charge_json` wrote; the stated rho is ignored, because it follows from the event.
 
     Raises:
-        InputError: The kind of event is unknown, or a number of it is missing or invalid.
+        InputError: The kind of event is unknown, or one of its numbers is missing or invalid.
     """
     kind = event_named(str(item.get("operation")))
     if kind is None:

@@ -1,6 +1,6 @@
 """Invented households and members, on which a plan for two linked tables can be tried. They are public.
 
-One hidden score for each column of a household, its number of members and each member's columns makes all of them depend on each other
+One hidden score for each column of a household, its number of members and each member's columns makes them depend on each other
 (`sources.simulated`). What breaks a rule is drawn anew, as in releases.
 """
 

@@ -1,6 +1,6 @@
 """A release from a spool, without the private table and without further charges.
 
-A complete transcript gives the whole release, as the run would have written it. If the run ended within the mechanism, there is no model.
+A complete transcript gives the whole release, as the run would have written it. If the run ended within the mechanism, a model is missing.
 Then the measurements that were made are released as noisy tables without rows, and the release states this.
 """
 

@@ -1,7 +1,7 @@
 """The data card of a release as JSON-LD: Croissant 1.0 (MLCommons, on schema.org) with its vocabulary for responsible AI.
 
-Catalogues and loaders of data sets thus understand files, columns, uses and limits. There is no common vocabulary for the guarantee, so
-it has a name that this project defines, `dp:guarantee`, with a version.
+Catalogues and loaders of data sets thus understand files, columns, uses and limits. No common vocabulary has a name for the guarantee,
+so this project defines one, `dp:guarantee`, with a version.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def light(known: Known, question: Question, stated: Stated) -> str:
     excluded the rows. It is CLOSELY if the interval reaches from the answer at most a tenth (`LIMIT`) of the
     distance to the nearest uninformative number: 0 for a count or a difference, else
     the nearest end of the possible range. A median is CLOSELY if its interval is one cell. A mean of
-    values that were cut to bounds is ROUGHLY at best: nobody knows how far beyond they were. So is
+    values that were cut to bounds is ROUGHLY at best: it is not known how far beyond they were. So is
     one whose interval leaves out the noise inside cells.
 
     Args:

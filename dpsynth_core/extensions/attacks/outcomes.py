@@ -1,4 +1,4 @@
-"""What follows from how often an attack works: nothing seen, seen and allowed by epsilon, or more than epsilon allows.
+"""Conclusions from how often an attack works: nothing seen, seen and allowed by epsilon, or more than epsilon allows.
 
 An attack that works with probability b on a person who does not take part works with probability T(b) at most if they do, with T the
 trade-off curve of the run (`privacy.meaning.power`). T is concave, so the same holds for means over people. Two tests compare the shares

@@ -1,4 +1,4 @@
-"""The same in Python: under each step of the wizard, the code that states what was entered so far."""
+"""Python code for a plan: under each step of the wizard, the code that states what was entered so far."""
 
 from dpsynth_core.foundation.extension import Extension
 

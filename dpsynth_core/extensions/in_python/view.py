@@ -1,4 +1,4 @@
-"""The same in Python: in the sidebar of each step of the wizard, the code for what was entered so far."""
+"""Python code for a plan: in the sidebar of each step of the wizard, the code for what was entered so far."""
 
 from __future__ import annotations
 

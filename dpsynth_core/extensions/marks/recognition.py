@@ -1,4 +1,4 @@
-"""Whether a table that somebody chose for a release says of itself that its rows are synthetic. No record is read.
+"""The check whether a table that somebody chose for a release says of itself that its rows are synthetic. No record is read.
 
 Looked at are: the file beside it, the first column's name, and the title that this program writes into Parquet, Feather, SPSS, Stata, SAS
 and Excel files, at the places where these formats have it. Titles are found as bytes, without a library that a damaged file could confuse.

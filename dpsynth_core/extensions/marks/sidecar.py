@@ -1,6 +1,6 @@
 """The file beside a CSV or JSON lines file of rows, which says what they are: CSV on the Web (W3C), from public and released values alone.
 
-Programs that know CSV on the Web look for it under this name: that of the CSV with `-metadata.json` behind it.
+Programs that know CSV on the Web look for it under this name: the name of the CSV with `-metadata.json` behind it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What changed between two releases of one table: each cell's share, with an interval that knows the noise of both.
+"""Changes between two releases of one table: each cell's share, with an interval that knows the noise of both.
 
 **Measured tables.** A table that both releases measured has an unbiased noisy estimate in each (`questions.known`), with Gaussian noise
 whose variance is known. The noise of two releases is independent, so variances add. Under no change both shares are one share t, and with
