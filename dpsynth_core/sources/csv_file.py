@@ -183,7 +183,10 @@ class Block:
 
     @property
     def misquoted(self) -> bool:
-        """True if some record breaks the strict rules of quotes, or leaves a quote open."""
+        """True if some record breaks the strict rules of quotes, or leaves a quote open.
+
+        By these rules a quote stands only around a whole cell, or twice for one quote inside such a cell.
+        """
         return b'"' in self.text and not self._quotes[2].all()
 
     @property

@@ -122,6 +122,9 @@ def _encoding(path: Location, first_line: Callable[[], bytes], form: TableFormat
 def header_encoding(line: bytes) -> str:
     """Return the encoding that a header shows by its byte order mark or zero bytes, else UTF-8.
 
+    A mark gives "utf-8", "utf-16" or "utf-32". Without a mark, the result is "utf-16-le" or "utf-16-be" if more than half
+    of the bytes in every second place are zero and none of the others is.
+
     Args:
         line: The first bytes of the file, at least its header line.
     """

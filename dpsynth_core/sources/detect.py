@@ -49,8 +49,9 @@ def suggestions(path: str | os.PathLike[str], form: TableFormat, stated: Collect
     """Return questions about fields of a format that a table's first records cast doubt on; () without doubts.
 
     Encoding, delimiter and lines above the header are judged by the first megabyte of the first file, the spelling
-    of numbers and dates by about 500 records. Each question has two answers, among them often a suggestion and the
-    default. The result is curator-only, because it follows from private records.
+    of numbers and dates by about 500 records. Each question has two answers. If it is a suggestion (`is_suggestion`), the
+    first answer is suggested and the second one keeps the default; there is at most one such question, the first. The
+    result is curator-only, because it follows from private records.
 
     Args:
         path: The file or folder.

@@ -97,10 +97,10 @@ def detect_notation(
     given: Mapping[str, str] | None = None,
     comma_separates: bool = True,
 ) -> DetectedNotation:
-    """Return the notation that fits almost all texts (95%) of columns of numbers, dates or times.
+    """Return fields of a notation that fit almost all texts (95%) of columns of numbers, dates or times, and questions.
 
-    Fields in the default way of writing may be left out. The result follows from private texts and is for the
-    curator only.
+    There is a question about a field if the texts can be read in two ways. Fields in the default way of writing may be
+    left out. The result follows from private texts and is for the curator only.
 
     Args:
         columns: The texts of each column in the first records.

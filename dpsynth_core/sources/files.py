@@ -118,9 +118,9 @@ class FileTable(Files):
         return list(map(Column.from_json, self._answer(readers.described)))
 
     def first_texts(self, rows: int) -> dict[str, list[str]]:
-        """Return by column the texts in about the first `rows` records, in order, for the curator only.
+        """Return by column the texts in about the first `rows` records of the first file, in order, for the curator only.
 
-        Empty texts, numbers and other values that are not stored as text are left out.
+        Empty texts, numbers and other values that are not stored as text are left out; a column of these has an empty list.
 
         Raises:
             InputError: The files cannot be read.

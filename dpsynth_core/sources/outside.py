@@ -66,7 +66,7 @@ class ColumnFit:
 
     @property
     def recoded(self) -> int:
-        """The number of rows whose missing or outside value counts in a cell of other values."""
+        """The number of rows whose missing or outside value counts in a cell that is not meant for such values."""
         return self.missing * bool(self.missing_to) + self.outside * bool(self.outside_to)
 
     @property
@@ -135,9 +135,9 @@ def outside(attribute: Attribute, column: pa.Array, notation: Notation) -> int:
 
 
 def missing_label(attribute: Attribute) -> str:
-    """Return the label of the cell where missing values count if they lack a cell, else "".
+    """Return the label of the cell in which missing values count, if the column has no cell of its own for them.
 
-    "" also for a column whose values are to be learnt.
+    It is "" if the column has such a cell, or if its values are to be learnt.
     """
     return "" if attribute.missing or attribute.most else attribute.cell_labels()[attribute.code_for_missing]
 

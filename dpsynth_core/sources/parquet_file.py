@@ -43,7 +43,8 @@ def check(paths: Sequence[Location], folder: Location | None) -> None:
         folder: The folder of the files; None for a single file.
 
     Raises:
-        InputError: They are not so.
+        InputError: A file cannot be read, the columns differ, there are no rows in any file, a column has timestamps of
+            an unknown time zone, or a column is both in the files and in the names of their folders.
     """
     try:
         fragments = list(_dataset(paths, folder).get_fragments())

@@ -90,6 +90,9 @@ def header(table: Files) -> tuple[str, ...]:
 def described(table: Files) -> list[dict[str, Any]]:
     """Return the columns as the table itself declares them, as JSON of `Column`, in file order, without reading a record.
 
+    Labels or types are declared by some kinds of files alone. Others (CSV) declare only names: all their columns are open
+    ("to_do"). In a folder, the first file decides.
+
     Raises:
         InputError: The file cannot be read.
     """
@@ -110,7 +113,7 @@ def schema(table: Files) -> bytes:
     """Return the columns with their types as a serialised Arrow schema, in bytes. No record is read.
 
     The columns are trimmed and in file order. A column is listed once for each type that it has in
-    a file of a folder.
+    a file of a folder. All columns of CSV and JSON lines are strings.
 
     Raises:
         InputError: A file cannot be read.

@@ -341,7 +341,7 @@ def records(section: Section, columns: Sequence[str]) -> Iterator[pa.RecordBatch
         columns: The names of the columns.
 
     Raises:
-        InputError: The table cannot be read.
+        InputError: The table cannot be read or lacks a column.
     """
     from dpsynth_core.sources.formats import TableFormat
     from dpsynth_core.sources.opening import opened

@@ -21,7 +21,7 @@ class SampledSource(MarginalSource, Protocol):
     def sample(self, most: int) -> NDArray[np.int32]:
         """Return a uniform random sample of at most `most` records, in random order; private, for the curator only.
 
-        The records are codes, int32 of shape (records, attributes of the domain).
+        The records are codes, int32 of shape (records, attributes of the domain); all records if there are no more than `most`.
         """
 
 
@@ -44,7 +44,7 @@ class Sample:
         self._numbers, self._rng = np.zeros(0), np.random.default_rng(_SEED)
 
     def add(self, codes: Codes, rows: int) -> None:
-        """Add a batch of `rows` records, given by the codes of every column."""
+        """Add a batch of `rows` records, given by the codes of every column, and keep a sample of all records added so far."""
         numbers = np.concatenate([self._numbers, self._rng.random(rows)])
         whole = np.concatenate([self.records, np.column_stack([codes[name] for name in self.columns]).astype(np.int32)])
         kept = np.argsort(numbers)[: self._most]

@@ -31,6 +31,8 @@ class MarginalSource(Protocol):
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Return the exact marginal over each clique: numbers of records, without noise.
 
+        A record in a cell that a rule calls impossible is counted there.
+
         Args:
             cliques: Canonical cliques, that is, tuples of column names in the order of the domain.
 
@@ -71,7 +73,7 @@ class RootSource(MarginalSource, Protocol):
     """A source that knows which records belong to the same person."""
 
     def roots(self, clique: Clique, groups: Mapping[str, Groups]) -> NDArray[np.int64]:
-        """Return per cell the sum over persons of limit * sqrt(share), in units of 1/ROOT_STEPS.
+        """Return per cell the sum over persons of limit * sqrt(share), int64, in units of 1/1024 (`ROOT_STEPS`) of a record.
 
         The share is the fraction of the person's records that are in the cell; the limit is the
         number of rows that a person may have. Each person's term is rounded down to a whole unit.

@@ -116,17 +116,18 @@ class Attribute:
 
     @classmethod
     def categorical(cls, name: str, categories: Iterable[str], *, ordered: bool = False, **fields: Any) -> Attribute:
-        """Return a column of listed values.
+        """Return a column of listed values; by default it has no cell for missing and none for undeclared values.
 
         Args:
             name: The name.
-            categories: The values, at least one; spaces around them are removed.
+            categories: The values, at least one: texts, numbers or truth values. They become texts without spaces around
+                them, and True becomes "true".
             ordered: Whether their order has a meaning: the kind is then "ordinal", else "categorical".
             **fields: Further attributes: labels, user_missing, dtype, missing, other, missing_as, other_as,
                 label.
 
         Raises:
-            InputError: There are no values, a value is blank or not a text, two values are the
+            InputError: There are no values, a value is blank or of another type, two values are the
                 same, or another attribute is invalid.
         """
         return cls.listed(name, "ordinal" if ordered else "categorical", categories, **fields)
@@ -143,20 +144,20 @@ class Attribute:
         user_missing: Iterable[str] = (),
         **fields: Any,
     ) -> Attribute:
-        """Return a column of a kind with listed values.
+        """Return a column of a kind with listed values; by default it has no cell for missing and none for undeclared values.
 
         Args:
             name: The name.
             kind: Name of the kind, such as "ordinal".
-            categories: The values, from which surrounding spaces are removed; if empty, the groups
-                of `hierarchy`.
+            categories: The values: texts, numbers or truth values, which become texts without spaces around them; if
+                empty, the groups of `hierarchy`.
             labels: Names to show in place of the categories, one each, or none.
             hierarchy: For codes in groups, how codes become the categories.
             user_missing: The values that stand for a missing answer.
             **fields: Further attributes: dtype, missing, other, missing_as, other_as, label.
 
         Raises:
-            InputError: There are no values, a value is blank or not a text, two values are the
+            InputError: There are no values, a value is blank or of another type, two values are the
                 same, or another attribute is invalid.
         """
         texts = tuple(_text(category) for category in _items(name, categories, "categories")) or (hierarchy.names if hierarchy else ())
@@ -169,7 +170,7 @@ class Attribute:
 
     @classmethod
     def integer(cls, name: str, lower: int, upper: int, **fields: Any) -> Attribute:
-        """Return a column of whole numbers in bins.
+        """Return a column of whole numbers in bins; by default it has no cell for missing and none for undeclared values.
 
         By default there is a bin per value up to 100 values, otherwise 34 or fewer bins of a round width.
 
@@ -190,6 +191,8 @@ class Attribute:
     def numeric(cls, name: str, lower: float, upper: float, **fields: Any) -> Attribute:
         """Return a column of real numbers in bins, by default 34 or fewer bins of a round width.
 
+        By default it has no cell for missing and none for undeclared values.
+
         Args:
             name: The name.
             lower: The lower bound, inclusive.
@@ -207,7 +210,8 @@ class Attribute:
     def day(cls, name: str, lower: date | str, upper: date | str, **fields: Any) -> Attribute:
         """Return a column of dates in bins, by default a bin per day up to 100 days, otherwise 34 or fewer of a round width.
 
-        A round width of dates is a week, a month, a quarter, a year, 5 or 10 years.
+        A round width of dates is a week, a month, a quarter, a year, 5 or 10 years; there may be more than 34 bins if the bounds
+        are more than 320 years apart. By default there is no cell for missing and none for undeclared values.
 
         Args:
             name: The name.
@@ -276,6 +280,8 @@ class Attribute:
         **fields: Any,
     ) -> Attribute:
         """Return a column of any kind with bins, from the entries of a domain.
+
+        Unlike in a domain, there is by default no cell for missing and none for undeclared values.
 
         Args:
             name: The name.

@@ -55,6 +55,7 @@ def default_edges(name: str, scale: Scale, lower: Any, upper: Any) -> tuple[floa
 
     There is one bin per value for up to 100 whole values (`ONE_BIN_PER_VALUE_UP_TO`). Otherwise bins have a round
     width, and there are at most 34 of them, or up to 32 equal ones where the bounds are too narrow for round widths.
+    Dates and timestamps more than 320 years apart may have more, of 10 years each.
 
     Args:
         name: Name of the column in errors.
@@ -75,7 +76,7 @@ def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> t
     """Return the edges of bins of a round width between the bounds, at most `most` bins and two more.
 
     The bounds may cut the first and the last bin. Bounds too narrow to be divided give a single bin, or up to
-    `most` equal ones.
+    `most` equal ones. Dates and timestamps have bins of at most 10 years, perhaps more bins than `most` then.
 
     Args:
         name: Name of the column in errors.
@@ -85,7 +86,7 @@ def round_edges(name: str, scale: Scale, lower: Any, upper: Any, most: int) -> t
         most: About the largest number of bins.
 
     Raises:
-        InputError: The bins would be more than MAX_CELLS.
+        InputError: The bins would be more than 100,000 (`MAX_CELLS`).
     """
     first, end = _span(scale, lower, upper)
     if (width := scale.default_width((end - first) / most)) is not None:
@@ -261,7 +262,7 @@ def with_own_cells(name: str, scale: Scale, edges: tuple[float, ...], own: Seque
         own: The numbers.
 
     Raises:
-        InputError: A number is not between the bounds.
+        InputError: A number is not between the bounds, or is the upper bound of decimal numbers.
     """
     cells = [(value, scale.beyond(value)) for value in own]
     if (outside := next((value for value, end in cells if value < edges[0] or end > edges[-1]), None)) is not None:

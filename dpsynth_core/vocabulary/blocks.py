@@ -151,8 +151,8 @@ def sums(domain: Domain, cliques: Collection[Clique], block_of: Mapping[Clique, 
 
     The larger table is a block or the table of an earlier step. Steps include tables outside
     `cliques`, between a block and its cliques; for a clique that is its own block the two may be
-    the same. A clique that is not maximal is summed from a clique with one more column if there is
-    one, else from any that contains it, and from the one with the fewest cells of these.
+    the same. A clique that is not maximal is summed from a clique with one more column, or, if there is none, from any
+    clique that contains it; of several such cliques the one with the fewest cells is taken.
 
     Args:
         domain: The domain.
@@ -196,7 +196,7 @@ def _halfway(table: Clique, cliques: Sequence[Clique]) -> Iterator[tuple[Clique,
 
 
 def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list[list[Clique]]:
-    """Return the cliques in groups, each of which is counted in one pass over the records.
+    """Return the cliques in groups; each group is counted in one pass over the records.
 
     The tables of a group take at most `most_bytes`. The exception is a clique whose own table is
     larger: its group contains only the clique and its parts. A single group is returned if all fit, also for no
@@ -224,7 +224,7 @@ def slices(domain: Domain, cliques: Collection[Clique], most_bytes: int) -> list
 def passes(domain: Domain, cliques: Collection[Clique]) -> int:
     """Return the number of passes over the records that counting these cliques takes, at least 1.
 
-    The tables of one pass take at most 512 MiB (`TABLE_BYTES`).
+    The tables of one pass take at most 512 MiB (`TABLE_BYTES`), unless a single clique's table is larger.
     """
     return len(slices(domain, cliques, TABLE_BYTES))
 

@@ -113,7 +113,8 @@ class Column(BaseModel):
     def of(cls, column: RowColumn) -> Self:
         """Return the complete description of a column, as `from_json` reads it.
 
-        Every field is stated, because defaults may change and a domain may not.
+        Fields with a default are stated, because defaults may change and a domain may not. Empty ones, such as labels, are
+        left out.
         """
         fields: dict[str, Any]
         if isinstance(column, Attribute):

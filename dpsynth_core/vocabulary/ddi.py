@@ -31,10 +31,11 @@ def is_xml(text: str) -> bool:
 def declared_domain(text: str) -> dict[str, Any]:
     """Return the JSON of a domain with the variables of a codebook.
 
-    Information that the codebook lacks is marked "to_do".
+    Information that the codebook lacks is marked "to_do". Statistics of the answers are ignored, and so is a range of a
+    variable that has such statistics, because it may come from the records.
 
     Raises:
-        InputError: The text is not a DDI codebook in XML.
+        InputError: The text is not a DDI codebook in XML with variables, or defines entities of its own.
     """
     return domain_json((_declared(variable) for variable in _variables(text)), "codebook")
 

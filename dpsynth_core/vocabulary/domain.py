@@ -364,11 +364,11 @@ class Domain:
         """Return the domain that JSON describes.
 
         Args:
-            obj: {"version": 1, "attributes": [...]}, or {"age": 32, ...} with the number of codes
-                of each column, as in benchmarks.
+            obj: {"version": 1, "attributes": [...]}, perhaps with "impossible" (rules) and "origin"; or
+                {"age": 32, ...} with the number of codes of each column, as in benchmarks.
 
         Raises:
-            InputError: It is not such JSON, or a column or rule is invalid.
+            InputError: It is not such JSON, or a column, a rule or the origin is invalid.
             CapacityError: There are too many columns, or the tables of the rules have too many
                 cells.
         """

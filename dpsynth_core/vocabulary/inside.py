@@ -109,7 +109,10 @@ class Parts:
 
     @cached_property
     def means(self) -> Float:
-        """The mean of each cell's numbers if they are drawn evenly within parts, shape (values,)."""
+        """The mean of each cell's numbers if they are drawn evenly within parts, on the column's scale, shape (values,).
+
+        In a cell without people, all numbers are taken to be equally likely.
+        """
         middles = (self.edges[:-1] + self.edges[1:] - self.column.scale.whole) / 2
         return np.asarray(np.bincount(self.cell, self.shares * middles, self.column.values), dtype=np.float64)
 

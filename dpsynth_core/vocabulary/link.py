@@ -149,13 +149,13 @@ class Link:
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
-        """The columns that rules may name: of households, the number of members, of a member, and of another member."""
+        """The columns that rules may name: of the household, its number of members, of a member, and of another member."""
         others = (replace(one, name=self.other(one.name)) for one in self.members)
         return (*self.households, Attribute.coded(NUMBER, self.most + 1), *self.members, *others)
 
     @cached_property
     def domain(self) -> Domain:
-        """The domain of the records: of households, the number of members, and two members.
+        """The domain of the records: columns of the household, its number of members, and columns of two members.
 
         The last cell of each column of a member is for an absent member. Rules hold for the two
         members in both orders.

@@ -61,10 +61,10 @@ def expand(values: NDArray[Scalar], clique: Sequence[Hashable], over: Sequence[H
 
 
 def largest_run(table: NDArray[Any], axis: int, cells: Sequence[int]) -> Any:
-    """Return the largest absolute sum of a run of neighbouring cells along one axis, over all other cells.
+    """Return the largest absolute sum of a run of neighbouring cells along one axis.
 
-    It is the largest of the cumulative sums less the smallest, the empty sum included, so at least 0. It is
-    exact for integers.
+    All runs along this axis are compared, at all cells of the other axes. The result is the largest of the cumulative
+    sums less the smallest, the empty sum included, so at least 0. It is exact for integers.
 
     Args:
         table: The table.

@@ -133,10 +133,10 @@ def shown_codes(column: Attribute | None, codes: Codes) -> Codes:
 
 
 def as_shown(rule: StructuralZeros, by_name: Mapping[str, Attribute]) -> StructuralZeros:
-    """Return the rule for rows as they are written, which show a number outside its column as empty.
+    """Return the rule for rows as they are written: in columns that are not text, they show undeclared values as empty.
 
-    Where a missing number is impossible, a number outside is impossible too: both are empty in rows. A rule
-    that this does not concern is returned unchanged.
+    Where a missing value of such a column is impossible, an undeclared one is impossible too, because both are empty in
+    rows. A rule that this does not concern is returned unchanged.
 
     Args:
         rule: The rule.
@@ -289,7 +289,7 @@ def _around(name: str, pool: Sequence[tuple[Clique, Cells]]) -> Clique:
 
 
 def values_in_words(attribute: Attribute, codes: Iterable[int]) -> str:
-    """Return the cells with these codes in words, such as “0 to 17” or “missing”; unescaped.
+    """Return the cells with these codes in words, such as “0 to 17” or “missing”; unescaped, "" without codes.
 
     Neighbouring bins are joined; beyond four values only the number of further ones is stated.
     """

@@ -86,10 +86,10 @@ def calendar_starts(lower: date, upper: date, months: int) -> Iterator[int]:
 
 
 def round_starts(first: date, last: date) -> Iterator[Iterator[int]]:
-    """Yield round cuts between two days, from fine to coarse: each time the first days of periods of one length.
+    """Yield cuts between two days, from fine to coarse; each item yields the first days of periods of one length.
 
     The lengths are a month, then 1, 2, 5, ..., 500 years. Months are left out if the years of the two days are
-    `MOST_PARTS` (32) or more apart. Cuts are days since 1970-01-01; the first may be before `first`.
+    `MOST_PARTS` (32) or more apart. Cuts are days since 1970-01-01, rising; the first may be before `first`.
     """
     if last.year - first.year < MOST_PARTS:
         yield calendar_starts(first, last, 1)
