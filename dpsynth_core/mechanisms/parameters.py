@@ -52,29 +52,42 @@ class Parametrised(Protocol):
 
 
 def real(default: float, *, least: float, most: float, text: str) -> float:
-    """Declare a field of a mechanism as a parameter: a number from `least` to `most`, both included, with a help text."""
+    """Declare a field of a mechanism as a parameter: a number from `least` to `most`, both included, with a help text.
+
+    The result is a dataclass field, typed as its value so that it fits the annotation.
+    """
     return _field(default, "float", least, most, text)
 
 
 def whole(default: int, *, least: int, most: int, text: str) -> int:
-    """Declare a field of a mechanism as a parameter: a whole number from `least` to `most`, both included, with a help text."""
+    """Declare a field of a mechanism as a parameter: a whole number from `least` to `most`, both included, with a help text.
+
+    The result is a dataclass field, typed as its value so that it fits the annotation.
+    """
     return _field(default, "int", least, most, text)
 
 
 def switch(default: bool, *, text: str) -> bool:
-    """Declare a field of a mechanism as a parameter that is on or off, with a help text."""
+    """Declare a field of a mechanism as a parameter that is on or off, with a help text.
+
+    The result is a dataclass field, typed as its value so that it fits the annotation.
+    """
     return _field(default, "bool", 0, 1, text)
 
 
 def choice(options: tuple[str, ...], *, text: str) -> str:
-    """Declare a field of a mechanism as a parameter: one of `options`, of which the first is the default."""
+    """Declare a field of a mechanism as a parameter: one of `options`. The first one is the default.
+
+    The result is a dataclass field, typed as its value so that it fits the annotation.
+    """
     return _field(options[0], "choice", 0, 0, text, options)
 
 
 def column(*, text: str) -> str:
     """Declare a field of a mechanism as a parameter: the name of a column, by default "" for no column.
 
-    The mechanism, which knows the domain, checks that the column exists.
+    The mechanism, which knows the domain, checks that the column exists. The result is a dataclass field,
+    typed as its value so that it fits the annotation.
     """
     return _field("", "column", 0, 0, text)
 

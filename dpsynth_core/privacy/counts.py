@@ -37,7 +37,11 @@ class Counts:
         self._remembered: dict[str, tuple[Hashable, Any]] = {}
 
     def prepare(self, cliques: Collection[Clique]) -> None:
-        """Read and cache these marginals in one pass over the source, except those that are cached already."""
+        """Read and cache these marginals in one pass over the source, except those that are cached already.
+
+        Raises:
+            RuntimeError: The source returned a marginal of the wrong shape.
+        """
         if missing := [clique for clique in cliques if clique not in self._tables]:
             self._fetch(missing)
 

@@ -96,7 +96,7 @@ def title(accountant: Accountant) -> str:
 
 
 def conversion(accountant: Accountant) -> str:
-    """Return a clause in words that cites how an accountant converts rho to (epsilon, delta)."""
+    """Return a clause, without a capital or a full stop, that cites how an accountant converts rho to (epsilon, delta)."""
     if accountant is GDP:
         kept = "a 1024th of delta is kept because noise is in whole numbers and theirs is continuous"
         return f"converted as in Dong, Roth and Su 2022; {kept}"

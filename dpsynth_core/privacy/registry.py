@@ -34,7 +34,7 @@ def everything() -> Operations:
 
 
 def event_named(name: str) -> type[Event] | None:
-    """Return the class of events with this name that some operation is charged as, or None."""
+    """Return the class of events with this name, or None if no operation of the core or an extension is charged as such an event."""
     return next((kind for known in (_core, everything) for kind in _kinds(known()) if kind.__name__ == name), None)
 
 

@@ -53,7 +53,7 @@ def select_signed_query(
     which is charged rho = count * eps^2 / 8, and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class.
         answers: Public answers to all queries, in counts.
         eps: Privacy parameter of each draw.
@@ -84,7 +84,7 @@ def select_worst_queries(
     which is charged rho = count * eps^2 / 8, and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class.
         answers: Public answers to all queries, in counts.
         eps: Privacy parameter of each draw.
@@ -117,7 +117,7 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
     rho = eps^2 / 2, and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class.
         answers: Public answers to all queries, in counts.
         eps: Privacy parameter of permute-and-flip.
@@ -143,7 +143,7 @@ def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma:
     rho = k query_l1^2 / (2 sigma^2), and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class.
         numbers: Numbers of the queries in the class, at least one.
         sigma: Standard deviation of the noise of each count, in counts, above 0.
@@ -175,7 +175,7 @@ def keep_queries(
     `Retention`, and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class of queries.
         numbers: Numbers of the k queries.
         signs: 1 for a query, -1 for its negation, shape (k,).
@@ -218,7 +218,7 @@ def mixture_l1(asked: Asked, records: float) -> Answer[float]:
     is public, and nothing is charged. Callers pass a kernel in place of `asked`, and get the number itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         records: Number of people, public or noisy.
     """
     l1 = _mixture_l1(asked, records)
@@ -240,7 +240,7 @@ def best_mixture_error(
     kernel in place of `asked`, which is charged rho = (mixture_l1 / scale)^2 / 2, and get the value itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         queries: The class of queries.
         support: Codes of the public rows, shape (rows, attributes of the domain).
         start: Public weights above zero with which the solver starts, shape (rows,).
@@ -289,7 +289,7 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
     neighbouring table. Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         task: The class of rules, and the cost of a rule at a record.
         eps: Parameter of the call, above 0, which costs rho = eps^2 / 2.
         oracle: The oracle that finds the rule of least cost.
@@ -318,7 +318,7 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
     no rule is returned. Callers pass a kernel in place of `asked`, and get the array itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         task: The class of rules, and the cost of a rule at a record.
         eps: The epsilon of the call, above 0.
         delta: The delta of the call, above 0.
@@ -346,7 +346,7 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
     Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         task: The class of rules, and the cost of a rule at a record.
         eps: Parameter of the call, above 0, which costs rho = eps^2 / 2.
         delta: Probability of failure, above 0 and below 1, which is charged in addition.
@@ -384,7 +384,7 @@ def select_rule(asked: Asked, task: Task, eps: float) -> Answer[Integers]:
     which is charged, and get the array itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         task: The class of rules, which must be `enumerable`, and the cost of a rule at a record.
         eps: Parameter of the selection, which costs rho = eps^2 / 8.
 
@@ -412,7 +412,7 @@ def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float)
     the array itself.
 
     Args:
-        asked: The public facts of the call.
+        asked: The public facts of the call, which the kernel gives.
         task: The class of rules, and the cost of a rule at a record.
         rules: The k rules, at least one.
         sigma: Standard deviation of the noise of each cost, in records, above 0.

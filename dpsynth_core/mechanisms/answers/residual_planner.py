@@ -152,7 +152,10 @@ class ResidualPlanner:
         return Forecast(not reason, seconds, 150.0 + _BYTES_PER_CELL * cells / 1e6, reason)
 
     def split(self, workload: Workload, total_is_public: bool) -> Split:
-        """Return the shares of the least noisy residuals by size of table: the count, single columns, larger tables."""
+        """Return the shares of the budget for the least noisy residuals, by size of table: the count, single columns, larger tables.
+
+        They add up to 1; a size without a share is left out.
+        """
         prices = {part: saving(workload.domain, part) / 2 for part in _wanted(workload) if part or not total_is_public}
         sigmas = least_noise(workload, prices, 1.0)
         return split_by_size({part: prices[part] / sigma**2 for part, sigma in sigmas.items()})

@@ -77,8 +77,8 @@ class AimPublic(Aim):
     def shares_for_columns(self, least: float, noise: float, gap: float = USUAL_GAP) -> tuple[float, ...]:
         """Return the shares of the budget for single columns that are tried in turn, one or two.
 
-        If AIM's share exceeds COLUMNS_AT_MOST, a smaller one is tried first, with which the public
-        table may be used.
+        If AIM's share exceeds 0.5 (COLUMNS_AT_MOST), a run first tries 0.5, or `least` if that is more, at which
+        the public table may be used. It takes AIM's share only if the table turned out not to be used.
 
         Args:
             least: The least share, from 0 to 1.

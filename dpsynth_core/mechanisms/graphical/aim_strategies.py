@@ -55,7 +55,12 @@ Weights = Mapping[Clique, float]
 
 
 def share_first(workload: Workload) -> float:
-    """Return the share (0 to 1) of what columns leave for the tables that the workload wants first; 0 if it wants none."""
+    """Return the share, of the budget that columns leave, for the tables that the workload asks to measure first.
+
+    Returns:
+        0 if it asks for none; 0.5 if it has other tables of several columns besides; otherwise 0.9. Published
+        tables are left out of both.
+    """
     first = {*workload.domain.unpublished(workload.first)}
     others = any(len(r) > 1 and r not in first for r in workload.domain.unpublished(workload.weights))
     return 0.0 if not first else FIRST if others else PLANNED
@@ -147,9 +152,9 @@ def light_columns_as_heavy(columns: Weights, noise: float) -> dict[str, float]:
 def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.float64], sigma: float) -> float:
     """Return the L1 distance, in counts, that noise alone would show between a table and its measurement.
 
-    For pairs, the noise in a cell counts as at most the cell's count. For larger tables, which are
-    mostly empty, all possible cells count in full, because that limit would select too many of
-    them.
+    For a table of one or two columns, the noise in a cell counts as at most the cell's count. For larger
+    tables, which are mostly empty, all possible cells count in full, because that limit would select too many
+    of them.
 
     Args:
         domain: The model's domain.

@@ -75,7 +75,8 @@ def pay(domain: Domain, most: int, noise: float) -> bool:
     """Return whether groups of values are worth their time: noise would spoil tables of columns of many values.
 
     That is so if noise would put 5 % of the people or more in a wrong cell of a table of two such columns, on
-    average.
+    average; with a single such column, in its table with the column of the most cells. It is False without such
+    columns (`many_celled`).
 
     Args:
         domain: The domain.

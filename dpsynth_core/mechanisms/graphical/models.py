@@ -310,7 +310,15 @@ def columns_too_large(domain: Domain, max_size_mb: float, most_mb: float = MOST_
 
 
 def none_fits(domain: Domain, tables: Iterable[Clique], max_size_mb: float) -> str:
-    """Return why no unpublished table fits a model of this capacity (MB); "" if at least one fits."""
+    """Return why no unpublished table fits a model of this capacity; "" if at least one fits.
+
+    The text is also returned if there are no unpublished tables.
+
+    Args:
+        domain: The domain, with its published tables.
+        tables: The tables to try.
+        max_size_mb: The capacity in MB.
+    """
     unpublished = domain.unpublished(tables)
     if Capacity(domain, max_size_mb).allowed((), unpublished):
         return ""
@@ -444,7 +452,10 @@ class Selections:
     considered: dict[Clique, tuple[int, Candidate]] = field(default_factory=dict)
 
     def add(self, choice: Choice, measurement: Measurement) -> None:
-        """Record a selection with the measurement of the chosen table, whose noise is independent of the selection."""
+        """Record a selection with the measurement of the chosen table.
+
+        The noise of the measurement must be independent of the selection.
+        """
         self.considered.update((clique, (len(self.selections), candidate)) for clique, candidate in choice.seen.items())
         self.selections.append(SelectionRecord(choice.chosen, measurement, choice.eps, choice.sensitivity, choice.candidates))
 

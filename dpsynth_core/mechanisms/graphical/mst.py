@@ -90,7 +90,10 @@ class Mst:
         return f"no pair of columns fits the model's capacity; {remedies}"
 
     def split(self, _workload: Workload, _total_is_public: bool) -> Split:
-        """Return three stages with a third of the budget each: columns, selections, selected pairs."""
+        """Return three planned stages with a third of the budget each: columns, selections, selected pairs.
+
+        A run in which all columns have published tables spends almost all on selections and pairs.
+        """
         return ((SINGLE, THIRD), (CHOOSING, THIRD), (CHOSEN, THIRD))
 
     def steps(self, kernel: Kernel, _workload: Workload) -> Iterator[Step]:

@@ -77,7 +77,7 @@ class Signed:
         return cls(rng.integers(queries.size, size=count), rng.choice(np.array([-1, 1], dtype=np.int8), size=count))
 
     def plus(self, other: Signed) -> Signed:
-        """Return the queries of this object, followed by the queries of the other."""
+        """Return a new object with the queries of this one, followed by the queries of `other`."""
         return Signed(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.signs, other.signs]))
 
     def at(self, places: NDArray[Any]) -> Signed:

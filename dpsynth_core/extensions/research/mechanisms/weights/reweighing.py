@@ -358,7 +358,11 @@ class PmwPub(Reweighing):
         return mixture.CONDITION if self.check_share else ""
 
     def split(self, _workload: Workload, total_is_public: bool) -> Split:
-        """Return the planned stages with their shares of the budget: the check if it has a share, then the stages of MWEM."""
+        """Return the planned stages with their shares of the budget, which add up to 1.
+
+        They are the check of the public table if it has a share, a count of the people if it is secret, selections,
+        and measured queries.
+        """
         checking: Split = ((CHECKING, self.check_share),) if self.check_share else ()
         return self.split_after(checking, total_is_public)
 

@@ -153,7 +153,7 @@ class SignedQueries:
 
     @cached_property
     def net(self) -> NetQueries:
-        """An equal weighted sum with each distinct query once.
+        """An equal sum of weights, written as distinct queries with a constant.
 
         A negation of weight w is the constant w minus the query with weight w; queries whose
         weights cancel are left out.
