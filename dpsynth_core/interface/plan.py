@@ -60,7 +60,7 @@ class Options(TypedDict, total=False):
     """The further options of `plan`. Each is a field of a spec; the reference of specs has the details.
 
     Args:
-        name: Name of the release; by default that of the file.
+        name: Name of the release; by default the file's name.
         delta: Probability that the guarantee fails; 1e-9 by default.
         mechanism, settings: Name of the mechanism, and its parameters.
         person: The column that identifies people.

@@ -43,7 +43,7 @@ class Plots:
         return _charts().overview(self._judged(threshold), threshold)
 
     def simpler(self) -> Any:
-        """Draw the mean error of the release and those of simpler mechanisms on the same budget, as shares of people."""
+        """Draw the mean errors, as shares of people, of the release and of simpler mechanisms on the same budget."""
         judged = report.quality_of(self._made).value
         return _charts().means(quality.means(released(judged.headline), released(judged.table)))
 

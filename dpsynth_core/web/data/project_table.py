@@ -303,12 +303,13 @@ def preview(draft: Draft) -> Zoned[pd.DataFrame]:
 
 
 def survey(draft: Draft) -> Zoned[RecordsCheck]:
-    """Return how many lines of the draft's table cannot be read in the stated format; curator-only.
+    """Return how many records of the draft's table cannot be read as stated; curator-only.
 
-    The whole table is read; the counts are exact.
+    The whole table is read, and the counts are exact: malformed lines of CSV and JSON files, unreadable characters of CSV
+    files, and, with a person column, records without a person.
 
     Raises:
-        InputError: The table cannot be read at all.
+        InputError: The table cannot be read to its end, or lacks a column.
     """
     columns, person = draft["wizard"]["columns"], draft["unit"]["person_column"]
     return check_records(opening.opened(*_table(draft)), columns, person if person in columns else None)
@@ -317,10 +318,10 @@ def survey(draft: Draft) -> Zoned[RecordsCheck]:
 def keys(draft: Draft) -> Zoned[LinkCheck]:
     """Return how many rows of the draft's two tables do not count because of their keys; curator-only.
 
-    Both tables are read; the counts are exact.
+    Both tables are read; the counts are exact. Rows without a key do not count either, but are not in these numbers.
 
     Raises:
-        InputError: A table cannot be read.
+        InputError: A table cannot be read, or lacks the key.
     """
     first, second = (opening.opened(*_table(table)) for table in document.tables(draft))
     return check_link(first, second, draft["unit"]["person_column"], draft["unit"]["max_rows_per_person"])

@@ -137,8 +137,8 @@ def before(project: Current, plan: Plan | None) -> None:
     """Draw changes of the plan that would help, before a run, each with a button.
 
     A button that was clicked changes the stored draft (`take`) and opens the page of the change;
-    nothing after the call runs then. Nothing is drawn if the plan is expected to be good enough, or if
-    there is no complete plan, no number of people, or no outlook (`outlook`).
+    nothing after the call runs then. Nothing is drawn if the plan is expected to be good enough, if it is
+    not complete, or if the draft states no number of people or the plan has no outlook (`outlook`).
 
     Args:
         project: The open project.

@@ -344,8 +344,8 @@ def edited(tables: Tables, base: Tables, edits: Mapping[str, Any]) -> Tables:
     """Return the present tables after all edits of a data editor; each table then states its weight.
 
     The editor gives its edits by the number of a table in `base`, but the present list may be another one. So
-    each edit is applied to the present table with the same columns, and ignored if there is none. A weight that
-    was emptied, or that a table never stated, becomes 1.
+    each edit is applied to the present table with the same columns; without such a table it is ignored. A weight
+    that was emptied, or that a table never stated, becomes 1.
 
     Args:
         tables: The present tables.

@@ -1,6 +1,6 @@
 """Addresses that the server gave to the pages of one person, for files in memory and for uploads; a request of another person is refused.
 
-Streamlit serves such an address to whoever names it: the address of a download is the hash of its content, that of an upload has
+Streamlit serves such an address to everybody who names it: a download's address is the hash of its content, an upload's address has
 the number of a session. A link that was passed on, or the hash of guessed content, must open nothing.
 """
 
