@@ -160,7 +160,9 @@ def checked_name(name: str) -> str:
     """Return the name unchanged if it is a plain relative file name.
 
     Raises:
-        InputError: The name could lead outside of the bundle, as "../" does.
+        InputError: It has other characters than ASCII letters, digits, dots, dashes, underscores and slashes, or a part
+            between slashes that does not begin with a letter or digit, such as "..", which would lead outside of the
+            bundle.
     """
     if not _NAME.fullmatch(name):
         raise InputError("bundle", f"{name[:80]!r} is not a plain file name", "use letters, digits, dot, dash and underscore")

@@ -82,7 +82,8 @@ def environment(whole: bool = True) -> dict[str, str]:
     """Return environment variables for a Python process that finds this package and works with one thread.
 
     Args:
-        whole: Whether to include variables that may hold secrets.
+        whole: Whether to include variables that may hold secrets; if False, only variables known as harmless are kept,
+            such as PATH, HOME and Python's.
     """
     package = str(Path(dpsynth_core.__file__).parents[1])
     further = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -136,12 +136,12 @@ STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 
 
 def is_uri(path: str) -> bool:
-    """Return whether the path names a place on another machine, such as s3://bucket/table.parquet."""
+    """Return whether the path names a place on another machine, such as s3://bucket/table.parquet; False for file://."""
     return "://" in path and not path.startswith("file://")
 
 
 def base_name(path: str) -> str:
-    """Return the last part of a path or URI, the only part that releases publish."""
+    """Return the last part of a path or URI, the only part that releases publish; options behind "?" of a URI are left out."""
     return Path(path.partition("?")[0] if is_uri(path) else path).name
 
 

@@ -117,7 +117,9 @@ class Structure:
         return min(holders, key=self._cells_of.__getitem__)
 
     def possible_in(self, labels: Labels) -> NDArray[np.bool_] | None:
-        """Return True in the cells of a table over `labels` that no structural zero inside it forbids.
+        """Return a mask of the possible cells of a table over `labels`: False where a structural zero forbids a cell.
+
+        Only structural zeros whose attributes are all in `labels` count.
 
         Returns:
             An array of a broadcastable shape; None if all cells are possible.
@@ -127,7 +129,7 @@ class Structure:
 
     @functools.cached_property
     def ties(self) -> tuple[Tie, ...]:
-        """The attributes whose values follow, by a structural zero, from another attribute's, with one tie each; () without any.
+        """One tie for each attribute whose value follows from another attribute's value by a structural zero; () without any.
 
         If two attributes determine a third, only the first counts: leaving the third out for both
         would lose the fact that the two must agree.

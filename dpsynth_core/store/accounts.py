@@ -80,7 +80,7 @@ class Account:
 
     @property
     def unit(self) -> UnitSpec | None:
-        """Unit of privacy of the oldest charge; None without charges."""
+        """Unit of privacy of the charges that were not given back; None without such charges."""
         return next((_unit(*unit) for unit in self.units), None)
 
     def changed_by(self, charge: Entry, sign: int) -> Account:

@@ -190,8 +190,9 @@ def pump() -> None:
 def ask_to_stop(job: str) -> None:
     """Cancel a job; a job that is stopped or done stays unchanged. Returns without waiting.
 
-    Without a process it ends at once. Otherwise its workers on this machine get SIGTERM, and `jobs.reconcile` kills them
-    after `jobs.GRACE_SECONDS` (5). Finished points keep their results.
+    Without a process it ends at once. Otherwise its workers on this machine get SIGTERM, and `jobs.reconcile` kills those
+    that still live after `jobs.GRACE_SECONDS` (5). Finished points keep their results. When the job ends, its reservation
+    is given back if it never touched its private table.
 
     Args:
         job: Id of a job, which must exist.
@@ -245,10 +246,12 @@ def stop(job: str) -> None:
 def resume(db: Connection, owner: str, job: str) -> None:
     """Let the failed points of a stopped or ended job wait again; for a release also cancelled or lost ones.
 
+    The job is active again, and `pump` starts its workers. If none of its points waits then, it ends at once.
+
     Args:
         db: Connection of the transaction.
         owner: The person who resumes it.
-        job: Id of the job.
+        job: Id of the job, which must exist.
 
     Raises:
         InputError: The owner may not run plans.

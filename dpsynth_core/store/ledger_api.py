@@ -51,6 +51,9 @@ _OTHER = InputError("request", "this server does not know it", "use the version 
 def answer(token: str, act: str, asked: Any) -> dict[str, Any]:
     """Return the JSON answer to a program's request.
 
+    The same charge sent again counts once, until it is touched. The person must have signed in within the last hour,
+    except for "return" and "cite".
+
     Args:
         token: The person's token.
         act: The kind of request: "reserve", "touch", "return", "cite" or "account".

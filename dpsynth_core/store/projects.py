@@ -377,6 +377,8 @@ def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: She
 def check_reach(owner: str, project: str, spec: Spec) -> None:
     """Check that a spec names no file inside the tool's own directory except uploads of this very project.
 
+    Each of the private, second and public tables must be on a shelf for its use; the private one may be a public upload.
+
     Raises:
         InputError: It names another such file, or the person has no such project.
     """

@@ -63,7 +63,7 @@ SIGNED_IN_SECONDS = 3600
 def greet(owner: str, name: str, roles: Collection[Role], signed_in: str) -> None:
     """Record a person who signed in, with name and roles; a statement older than the recorded one is ignored.
 
-    Projects that others offered during the person's absence are no longer offered.
+    If others, such as an administrator, offered the person's projects meanwhile, these offers are withdrawn.
 
     Args:
         owner: Id of the person.

@@ -158,7 +158,7 @@ def check(spec: Spec) -> None:
 
 
 def check_price(rules: Rules, epsilon: float, delta: float, person_column: str | None) -> None:
-    """Check the house rules that a charge alone shows to be broken.
+    """Check the house rules about epsilon, delta and the column of persons, which a charge alone shows to be broken.
 
     Args:
         rules: The house rules.

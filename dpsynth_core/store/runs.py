@@ -342,7 +342,7 @@ def explain(owner: str, run: str, reason: str) -> None:
         reason: The reason: at least three different words, at most 10,000 characters, and no invisible ones.
 
     Raises:
-        InputError: The text is no such reason, the release needs no reason or is
+        InputError: The text does not qualify as a reason, the release needs no reason or is
             approved already, the run has no release, or the person may not run plans.
     """
     with reading() as db:

@@ -158,7 +158,7 @@ def answer(person: str, project: str, take: bool) -> None:
 
     By accepting, the person becomes the owner of the project and of all jobs in it; the former
     owner and the people with whom it was shared lose access. Declining only removes the offer. Both are noted in the
-    ledger.
+    ledger, unless the local user answers.
 
     Args:
         person: The person to whom it is offered.

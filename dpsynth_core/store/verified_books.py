@@ -1,6 +1,6 @@
 """The ledger's books, verified: a charge checks the new entries and takes the sums of the earlier ones from a signed checkpoint.
 
-A checkpoint is the file ledger.checkpoint beside the database: the books of all entries up to one, when all of them were last checked, and
+A checkpoint is the file ledger.checkpoint beside the database: the books of all entries up to one, when all were last checked, and
 an HMAC-SHA512 of both with the key in fingerprint.key. It is written only after these entries were verified and committed. A checkpoint
 that is missing, damaged or of another version is ignored. A ledger of up to `EVERY` entries has no checkpoint, and every use checks all
 entries.
