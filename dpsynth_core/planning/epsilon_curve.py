@@ -25,8 +25,8 @@ class Bought:
         epsilon: The epsilon.
         guess: Largest chance (0.5 to 1) that someone who is 50:50 about a person ends up right.
         error: Expected mean error of the tables, as a share of people in a wrong cell.
-        low: The error one standard deviation of the forecast's misses below, in the same unit.
-        high: The error one standard deviation of the forecast's misses above, in the same unit.
+        low: The mean error if errors are one standard deviation of the forecast's misses below `error`.
+        high: The mean error if errors are one such standard deviation above `error`.
     """
 
     epsilon: float
@@ -72,6 +72,8 @@ def curve(plan: Plan, facts: Facts, epsilons: Iterable[float]) -> Zoned[pd.DataF
 
 def sentence(one: Bought, who: str = "people") -> str:
     """Return a sentence on the expected error of the tables, in per cent, as Markdown.
+
+    It states the range from `low` to `high` if these differ.
 
     Args:
         one: What the epsilon buys.

@@ -100,18 +100,18 @@ class Power:
     def enough(self) -> bool:
         """True if the release should be publishable for all purposes asked for, by the rule that the verdict applies afterwards.
 
-        The expected shares of good tables and of good single columns are then at least `MOSTLY`.
+        The expected shares of good tables and of good single columns are then at least 80 % (`MOSTLY`).
         """
         return self.share >= MOSTLY and self.share_of_columns >= MOSTLY
 
     @property
     def hopeless(self) -> bool:
-        """True if the certificate's noise would hide most good tables even if the rows had no error."""
+        """True if the certificate's noise would hide more than 20 % of the tables even if the rows had no error."""
         return self.perfect < MOSTLY * self.tables
 
     @property
     def useless(self) -> bool:
-        """True if too few single columns should come out good enough; such a release is not to be published."""
+        """True if less than 80 % of the single columns should come out good enough; such a release is not to be published."""
         return self.share_of_columns < MOSTLY
 
     @property
@@ -128,7 +128,7 @@ class Power:
         """Return how many of `number` good tables the release will call good enough.
 
         All are, unless errors of groups are measured: then the release can call only most tables of
-        a group good, so the result is `number` times the share of these (about `MOSTLY`).
+        a group good, so the result is `number` times the share of these (about 80 %, `MOSTLY`).
         """
         return number * ranks.rank_of(self.tables) / self.tables if self.grouped else number
 
@@ -311,7 +311,7 @@ def _for_errors(rho: float) -> float:
 
 
 def people_needed(shares: Shares, unit: Unit, cliques: Sequence[Clique]) -> int:
-    """Return how many people are needed so that a certificate shows most of these tables to be good if they have no error.
+    """Return how many people are needed so that a certificate shows 80 % of these tables to be good if they have no error.
 
     The result is 0 without a certificate; it is at most about 1e12.
 

@@ -45,7 +45,7 @@ class Outlook:
         cells: Cells of the median table.
         share: Share of people whom noise puts in a wrong cell of the median table; None without a
             number of people.
-        people_needed: Number of people needed so that `share` is at most `READABLE`.
+        people_needed: Number of people needed so that `share` is at most a tenth (`READABLE`).
         within: Number of tables that are good enough by a release's own bounds, with 95 %
             confidence each; 0 without a number of people.
     """
@@ -65,8 +65,8 @@ class Feasibility:
     Attributes:
         noise: Expected absolute error of a cell of a measured table, in people; it does not depend
             on the number of people.
-        smallest_group: Number of people in a cell from which noise changes the count by at most the
-            share `READABLE_GROUP`, with 95 % confidence.
+        smallest_group: Number of people in a cell from which noise changes the count by at most
+            20 % (`READABLE_GROUP`), with 95 % confidence.
         columns: Outlook of the single columns in the workload's tables.
         tables: Outlook of the workload's tables.
     """

@@ -81,9 +81,9 @@ def most_seconds(plan: Plan) -> float:
 
 
 def needed_mb(plan: Plan) -> float:
-    """Return the forecast memory of a run in MB: rows, mechanism or tables, and tables of criteria.
+    """Return the forecast memory of a run in MB: for rows, for the mechanism or the workload's tables, and for criteria.
 
-    A single table of rows whose number is not stated counts as 0.
+    Of mechanism and tables the larger counts. A single table of rows whose number is not stated counts as 0.
     """
     return sum(_megabytes(plan))
 

@@ -308,19 +308,22 @@ class Plan:
 
     @cached_property
     def row_domain(self) -> Domain:
-        """The domain of the written rows, with a calibrated weight if there is one.
+        """The domain of the written rows, with a calibrated weight as the last column if the plan has a weight.
 
-        For two linked tables it is the first table's domain with a new key.
+        For two linked tables it is the first table's domain with a new key in front.
         """
         return self.weighed(self._calibrated)
 
     @cached_property
     def member_domain(self) -> Domain:
-        """The domain of the rows of the second of two linked tables, with the key of the first table; only for a plan with a link."""
+        """The domain of the rows of the second of two linked tables, with the first table's key in front; only for a plan with a link.
+
+        A calibrated weight is the last column if the plan has a weight.
+        """
         return self.weighed_members(self._calibrated)
 
     def weighed(self, calibrated: Calibrated | None) -> Domain:
-        """Return `row_domain` with this calibrated weight as its last column; without it if it is None.
+        """Return `row_domain` with this calibrated weight as its last column; with no such column if `calibrated` is None.
 
         Raises:
             InputError: A column has the weight's name already.
@@ -328,7 +331,7 @@ class Plan:
         return _behind(self.domain if self.link is None else replace(self.link.households, filled=(self._key,)), calibrated)
 
     def weighed_members(self, calibrated: Calibrated | None) -> Domain:
-        """Return `member_domain` with this calibrated weight as its last column; without it if it is None.
+        """Return `member_domain` with this calibrated weight as its last column; with no such column if `calibrated` is None.
 
         Raises:
             InputError: A column has the weight's name already.
@@ -400,7 +403,7 @@ class Plan:
 
     @cached_property
     def without_ranges(self) -> tuple[str, ...]:
-        """The columns whose ranges the spec asks for, but of whose values too few in an order were learnt; () for most plans."""
+        """The columns whose ranges the spec asks for, but for which too few values in an order were learnt; () for most plans."""
         if not self.portions or self.spec.workload.get("kind") != "ranges":
             return ()
         asked = workloads.from_json(Domain.from_json(self.spec.domain), self.spec.workload)

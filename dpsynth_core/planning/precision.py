@@ -63,7 +63,8 @@ class Sharing:
 def sharings(workload: Workload) -> tuple[Sharing, ...]:
     """Return up to three cases of how many tables share the budget: all, a tenth, one.
 
-    An adaptive mechanism measures only the important tables, which the tenth stands for.
+    An adaptive mechanism measures only the important tables, which the tenth stands for. The tenth is left
+    out if it is fewer than two tables, and a single table is the only case.
     """
     every = len(workload.cliques)
     if every == 1:

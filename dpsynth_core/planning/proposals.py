@@ -43,8 +43,8 @@ class Cost:
         passes: Number of passes over the records to count the tables; 1 if it was not asked for.
         noise: Half width of a cell's 95 % interval, in people, if all tables were measured with
             equal shares of the budget.
-        noise_measured: The same if only about as many tables are measured as AIM would choose (two
-            per column).
+        noise_measured: Half width of a cell's 95 % interval, in people, if only about as many tables are
+            measured as AIM would choose (two per column).
         forecast: Expected time and memory of the mechanism.
     """
 

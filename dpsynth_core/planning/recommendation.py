@@ -89,9 +89,10 @@ class Situation:
 
     @property
     def usual(self) -> str:
-        """Name of the mechanism that comes first if both `USUAL` and `FIXED` fit: `FIXED` where noise is small, else `USUAL`.
+        """Name of the mechanism that comes first if both `USUAL` and `FIXED` fit.
 
-        For single columns it is always `USUAL`.
+        It is `FIXED` if tables have several columns and the noise is at most 0.02, or 0.1 with few tables; else
+        `USUAL`.
         """
         return FIXED if self.width > 1 and self.noise <= (FEW_NOISE if self.few else SMALL_NOISE) else USUAL
 
@@ -112,8 +113,8 @@ class Expected:
 
     Attributes:
         error: The expected error in the requested measure (MEAN or LARGEST).
-        low: The error one standard deviation of the model's misses below.
-        high: The error one standard deviation of the model's misses above.
+        low: The error if it is one standard deviation of the model's misses below `error`.
+        high: The error if it is one standard deviation of the model's misses above `error`.
         beyond: Whether the plan lies outside of this mechanism's trials, so that the error is
             extrapolated.
     """
@@ -201,7 +202,7 @@ def recommend(
     """Return all mechanisms that make rows, were tried and fit by their forecasts, best first. Public.
 
     The tuple is empty if no mechanism does. Mechanisms whose expected errors are about equal are ordered by
-    time, the usual one first.
+    time, the usual one first. Mechanisms that were tried in other situations only come last.
 
     Args:
         situation: The situation.

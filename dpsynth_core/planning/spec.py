@@ -269,7 +269,7 @@ class OutputSpec(Part):
 
     Attributes:
         rows: Number of rows, None for the noisy (or public) total.
-        tables: Number of tables of so many rows to draw from the one measurement.
+        tables: Number of tables, each of `rows` rows, to draw from the one measurement.
         seed: Seed of repeatable noise, which is not private.
     """
 
@@ -416,8 +416,8 @@ def most_unstated_rows(members: int = 0) -> int:
     """Return the largest number of rows that are written where a spec states none: 1,000,000 for one table.
 
     Args:
-        members: For two linked tables, the most members of a household. The result is then a number of households: with so many members
-            each, both tables have `MAX_UNSTATED_ROWS` rows together at most.
+        members: For two linked tables, the most members of a household. The result is then a number of households: if each has this
+            number of members, both tables have at most 1,000,000 rows together (`MAX_UNSTATED_ROWS`).
     """
     return max(1, MAX_UNSTATED_ROWS // (1 + members))
 

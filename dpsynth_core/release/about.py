@@ -76,7 +76,7 @@ class About:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Facts for programs, by name: that rows are synthetic, the plan's digest, epsilon, delta, and whether the rows are private."""
+        """Facts for programs, by name: "synthetic" (True), "plan_sha256", "epsilon", "delta" and "private" (as `protects`)."""
         return {"synthetic": True, "plan_sha256": self.seal, "epsilon": self.epsilon, "delta": self.delta, "private": self.protects}
 
     def described(self, schema: pa.Schema, domain: Domain) -> pa.Schema:

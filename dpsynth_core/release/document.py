@@ -335,7 +335,7 @@ def row_writers(release: Release) -> dict[str, Writer]:
 
 
 def holds_rows(file: str) -> bool:
-    """Return whether a file of a bundle, given by its name, holds rows."""
+    """Return whether a file of a bundle, given by its name, holds rows: a table of rows or of members, or an extension's rows."""
     return file in ROW_FILES or tables.is_name(file)
 
 

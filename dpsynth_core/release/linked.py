@@ -34,7 +34,7 @@ class MemberRows:
         return self.drawn.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order as tables, at least one, which may be empty.
+        """Yield the rows in order as tables, at least one, which may be empty. Keys number the households from 1.
 
         Args:
             columns: Names of the columns; None for all.

@@ -41,7 +41,8 @@ def recover(kept: Kept, on_event: Callable[[Progress], None], answers: bool = Fa
         The release with its rows if the answers suffice; otherwise the noisy tables without rows.
 
     Raises:
-        InputError: Nothing was measured, or this version asks other questions than the run did.
+        InputError: No table was measured, this version asks other questions than the run did, or answers and
+            charges are inconsistent.
         CapacityError: The plan does not fit this machine.
     """
     plan = synthesis.feasible(Plan.of(kept.spec))
@@ -70,7 +71,8 @@ def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) ->
         on_event: Called with each line of the history.
 
     Raises:
-        InputError: Nothing was measured, or this version asks other questions than the run did.
+        InputError: No table was measured, this version asks other questions than the run did, or answers and
+            charges are inconsistent.
     """
     kernel = replaying(plan.domain, plan.unit, plan.shares, kept.answers, kept.paid)
     try:

@@ -402,8 +402,8 @@ def errors_of(fitted: Refitted, cells: Cells, codes: Codes) -> str:
     """Return a sentence on the errors of the tables of further rows.
 
     They follow from the certificate of the released rows. Bounds in it hold with 95 % confidence,
-    each by itself. Where the certificate says nothing of the group, the sentence says so. Invisible
-    characters in names are shown, and names are not escaped.
+    each by itself. Where the certificate says nothing of the group, the sentence says so. Names are not
+    escaped, but a space replaces each invisible character.
 
     Args:
         fitted: The model, with the certificate of the released rows.

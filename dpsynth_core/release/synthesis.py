@@ -618,7 +618,7 @@ def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final,
 
 
 def today() -> str:
-    """Return the date in UTC, ISO 8601, as the only time that a release states.
+    """Return today's date in UTC as ISO 8601, the only time that a release states.
 
     The hour would reveal how long the records took to read.
     """

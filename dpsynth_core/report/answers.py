@@ -294,7 +294,7 @@ def _first(domain: Domain, question: Question, value: str, phrases: Mapping[str,
 def evidence_sentence(answer: Answer, phrases: Mapping[str, str] = PHRASES) -> str:
     """Return the sentence that names the evidence of an answer.
 
-    It may name a table. Invisible characters in names are shown, and names are not escaped.
+    It may name a table. Names are not escaped, but a space replaces each invisible character.
 
     Args:
         answer: The answer.

@@ -61,7 +61,7 @@ def _card_list(title: str, items: Iterable[str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a text as one line, with every mark of Markdown escaped."""
+    """Return a text as one line, with every mark of Markdown escaped and a space for each run of invisible characters."""
     return escaped(" ".join(visible(text).split()))
 
 

@@ -24,7 +24,7 @@ _SHADES = 5
 
 
 def escape(text: str) -> str:
-    """Escape a text for HTML, and show invisible characters: some reverse the direction of later text."""
+    """Escape a text for HTML, with a space for each invisible character: some reverse the direction of later text."""
     return html.escape(visible(text))
 
 
