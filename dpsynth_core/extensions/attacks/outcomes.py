@@ -57,7 +57,8 @@ def outcome(inside: Count, outside: Count, ceiling: Ceiling, attacks: int) -> st
         inside: People of the table.
         outside: People who did not take part.
         ceiling: What epsilon allows.
-        attacks: Number of attacks in the comparison, which share `FALSE_ALARM`.
+        attacks: Number of attacks in the comparison; together they give a false outcome with probability 0.001 at
+            most (`FALSE_ALARM`).
     """
     level = FALSE_ALARM / attacks
     if excess(inside, outside, ceiling, level / 10) <= level:

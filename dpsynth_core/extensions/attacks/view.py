@@ -164,7 +164,9 @@ def _read(opened: OpenRun, content: bytes) -> Zoned[Any]:
 
 
 def ceiling_of(plan: Plan, rho: float) -> Ceiling:
-    """Return the function from the share of others on whom an attack works to the largest share of people of the table there.
+    """Return the function from shares of other people to the largest shares of people of the table on whom an attack can work.
+
+    The shares are fractions in arrays, one for each share of others on whom the attack works.
 
     Args:
         plan: The plan, which has the accountant and the slack.

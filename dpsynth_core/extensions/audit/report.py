@@ -48,7 +48,10 @@ class Audited:
         return any(finding.broken for finding in self.findings)
 
     def lines(self) -> Iterator[str]:
-        """Yield one line per claim (verdict, claim, finding, and the smallest violation that would have shown), then the curve."""
+        """Yield one line per claim, then the curve if there is one.
+
+        A line has the verdict, the claim, the finding, and the smallest violation that would have shown.
+        """
         for finding in self.findings:
             claim = finding.claim
             verdict = "VIOLATION" if finding.broken else "nothing found"

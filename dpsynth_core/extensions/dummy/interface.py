@@ -41,12 +41,15 @@ class Dummy:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The rows of the table, or of the first of two linked tables, with the columns and types of a release of the same plan."""
+        """The rows of the table, or of the first of two linked tables, with the columns and types of a release of the same plan.
+
+        Each access returns the same frame.
+        """
         return self._table(TABLE)
 
     @cached_property
     def members(self) -> pd.DataFrame | None:
-        """The rows of the second of two linked tables; None for a single table."""
+        """The rows of the second of two linked tables, the same frame at each access; None for a single table."""
         return None if self.order.link is None else self._table(MEMBERS)
 
     @property

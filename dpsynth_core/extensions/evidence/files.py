@@ -18,7 +18,9 @@ EVIDENCE, FORMAT = "evidence.json", 1
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
-    """Return {"evidence.json": its content}; {} where it would be empty. All its numbers follow from released values.
+    """Return {"evidence.json": its content}; {} for a release with neither ceilings nor yardsticks (`document`).
+
+    All its numbers follow from released values.
 
     Args:
         release: The release.
@@ -52,6 +54,6 @@ def _score(one: Score) -> dict[str, Any]:
 
 
 def ceilings_of(release: Release) -> tuple[Ceiling, ...]:
-    """Return the ceilings of a release at the usual base rates; () for one with predictable noise, which limits nothing."""
+    """Return the ceilings of a release at the base rates 0.001, 0.01, 0.1 and 0.5; () if its noise is predictable, which limits nothing."""
     shares = release.plan.shares
     return ceilings(shares.accountant, release.rho, shares.slack) if release.private else ()

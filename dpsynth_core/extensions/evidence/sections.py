@@ -64,7 +64,7 @@ def _line(one: Ceiling, who: str, without: str, taking: str) -> str:
 
 
 def yardsticks_section(release: Release) -> Iterator[Section]:
-    """Yield the section on scores and the sample; nothing for a release without them (`yardsticks.yardsticks`)."""
+    """Yield the section on scores and the sample; nothing without yardsticks, such as for a release without a certificate."""
     if (stated := yardsticks(release)) is not None:
         who = "records" if release.spec.unit.max_rows_per_person > 1 else "people"
         yield Section("yardsticks", YARDSTICKS_TITLE, YARDSTICKS_READING, yardstick_lines(stated, who))

@@ -82,7 +82,7 @@ class Analysed:
 
     @property
     def passes(self) -> bool:
-        """True if the intervals of all results hold."""
+        """True if the intervals of all results hold: each has an R2 of at least 0.99."""
         return all(one.state == "holds" for one in self.results)
 
     @property

@@ -94,7 +94,11 @@ Analysis = Statistic | Regression
 
 
 def variables(analysis: Analysis) -> tuple[Variable, ...]:
-    """Return all variables of an analysis, each once: the outcome and the terms', or the statistic's and its group's."""
+    """Return all variables of an analysis, each once.
+
+    The outcome of a regression comes first, then the variables of its terms; the variables of a statistic come
+    first, then the condition of its group.
+    """
     if isinstance(analysis, Regression):
         every = (analysis.outcome, *(one for term in analysis.terms for one in term))
     else:
@@ -103,7 +107,7 @@ def variables(analysis: Analysis) -> tuple[Variable, ...]:
 
 
 def columns(analysis: Analysis) -> tuple[str, ...]:
-    """Return the names of all columns of an analysis, each once, in the order in which they occur."""
+    """Return the names of all columns of an analysis, each once, in the order of `variables`."""
     return tuple(dict.fromkeys(one if isinstance(one, str) else one.column for one in variables(analysis)))
 
 

@@ -102,6 +102,8 @@ def sentences(plan: Plan) -> list[str]:
 def noise(plan: Plan) -> tuple[Mapping[Clique, float], Mapping[Clique, float]]:
     """Return the standard deviation, in counts, of the noise in a cell of each table that is measured first, and of each column.
 
+    Both mappings are by clique; published tables and columns are left out of them.
+
     Args:
         plan: A plan of AIM.
     """

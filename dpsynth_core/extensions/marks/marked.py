@@ -26,7 +26,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def write_csv(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """Write rows as CSV whose first column, `names.COLUMN`, says in each row what it is.
+    """Write rows as CSV whose first column, "synthetic_rows" (`names.COLUMN`), says in each row what it is.
 
     Args:
         rows: The rows.
@@ -35,13 +35,13 @@ def write_csv(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> Non
         about: The description, whose title is the column's value.
 
     Raises:
-        InputError: The rows have a column of the name `names.COLUMN` already.
+        InputError: The rows have a column of this name already.
     """
     releases.write_csv(_marked(rows, domain, about), stream)
 
 
 def write_json_lines(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
-    """Write rows as JSON lines whose first entry, `names.COLUMN`, says what the row is.
+    """Write rows as JSON lines whose first entry, "synthetic_rows" (`names.COLUMN`), says what the row is.
 
     Args:
         rows: The rows.
@@ -50,7 +50,7 @@ def write_json_lines(rows: Rows, domain: Domain, stream: BinaryIO, about: About)
         about: The description, whose title is the entry's value.
 
     Raises:
-        InputError: The rows have a column of the name `names.COLUMN` already.
+        InputError: The rows have a column of this name already.
     """
     row_files.write_json_lines(_marked(rows, domain, about), domain, stream, about)
 
@@ -58,7 +58,7 @@ def write_json_lines(rows: Rows, domain: Domain, stream: BinaryIO, about: About)
 def write_zip(rows: Rows, domain: Domain, stream: BinaryIO, about: About) -> None:
     """Write a ZIP of the rows as CSV and of the file that describes them, with fixed dates: the same rows give the same bytes.
 
-    The entries are synthetic.csv, without a further column, and synthetic.csv with the suffix `names.SUFFIX`.
+    The entries are synthetic.csv, without a further column, and synthetic.csv-metadata.json.
 
     Args:
         rows: The rows.

@@ -65,7 +65,7 @@ class Changes:
 
     @property
     def unchecked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The questions of the check that stayed open, for the earlier bundle and for the later one."""
+        """The questions of the check that stayed open, for the earlier bundle and for the later one; () where all were answered."""
         return self._found.open
 
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -27,7 +27,7 @@ def planned(wanted: Wanted, plan: Plan | None, population: str | None) -> Schedu
             earlier charges.
 
     Raises:
-        InputError: A value is not one of those that it may be, a release would get less epsilon than it must have,
+        InputError: A value is unknown or out of range, a release would get less epsilon than it must have,
             nothing is left of delta, or the plan cannot have this delta.
         BooksLost: The ledger is not whole.
     """

@@ -79,10 +79,10 @@ class Wanted:
     delta: float = DELTA
 
     def check(self) -> None:
-        """Check every value.
+        """Check every value, and return nothing.
 
         Raises:
-            InputError: A value is not one of those that it may be.
+            InputError: A value is unknown or out of range.
         """
         for field, value, among in (("every", self.every, EVERY), ("per", self.per, PER), ("who", self.who, WHO)):
             if value not in among:
@@ -139,7 +139,7 @@ class Schedule:
             costs: How costs are counted.
 
         Raises:
-            InputError: A value is not one of those that it may be, a release would get less epsilon than it must have, or
+            InputError: A value is unknown or out of range, a release would get less epsilon than it must have, or
                 nothing is left of delta.
         """
         wanted.check()

@@ -39,7 +39,7 @@ def schedule(
         The schedule: `each` is the epsilon of a release, `cap` the one that the ledger needs, `lines` are the releases.
 
     Raises:
-        InputError: If a value is not one of those that it may be, a release would get less epsilon than it must
+        InputError: If a value is unknown or out of range, a release would get less epsilon than it must
             have, nothing is left of delta, or the plan cannot have this delta.
         BooksLost: If the ledger is not whole.
 

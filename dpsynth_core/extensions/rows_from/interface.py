@@ -45,7 +45,7 @@ class Fitted:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The rows, a pandas frame."""
+        """The rows, a pandas frame; each access returns the same one."""
         import pyarrow.parquet as pq
 
         return pandas_of(pq.read_table(io.BytesIO(self.files[f"{TABLE}.parquet"])).replace_schema_metadata())

@@ -71,7 +71,7 @@ class Given:
         return label(self.columns)
 
     def to_json(self, domain: Domain) -> dict[str, Any]:
-        """Return the table as JSON.
+        """Return the table as JSON, with "columns", "cells" and "deviation".
 
         Each cell that does not count 0 is a list of labels and a count, which is null if it is suppressed.
 
@@ -85,7 +85,7 @@ class Given:
         return {"columns": list(self.columns), "cells": cells, "deviation": self.deviation}
 
     def lines(self, domain: Domain) -> pa.Table:
-        """Return the table with a line for each cell: labels, and a count, which is null if suppressed."""
+        """Return the table with a line for each cell, also if it counts 0: labels, and a count, which is null if suppressed."""
         labels = [np.array(domain[name].cell_labels(), dtype=object) for name in self.columns]
         places = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
         numbers = pa.array(self.counts.ravel(), from_pandas=True)

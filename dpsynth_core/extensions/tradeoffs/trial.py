@@ -186,7 +186,7 @@ class Expected:
 def expected(sweep: Sweep) -> Expected:
     """Return the forecasts of every setting of a sweep; with many tables this takes seconds.
 
-    A mechanism that cannot be tried is listed among the refusals, without an error. No table is opened.
+    A mechanism that cannot be tried is listed among the refusals, and nothing is raised. No table is opened.
     """
     forecasts: dict[Tried, Forecast] = {}
     refusals: dict[str, InputError] = {}
