@@ -162,7 +162,8 @@ class Notation:
     def clocks(self, text: pa.Array) -> NDArray[np.int64]:
         """Return the microseconds since midnight of trimmed texts, with or without a date before the time.
 
-        Other texts, and null, give `NO_TIME` (the smallest int64).
+        Other texts, and null, give `NO_TIME` (the smallest int64). The date and a time zone are ignored: the clock counts as
+        written.
         """
         text = characters.plain(text)
         whole = clocks.with_zeros(text) if self.time_format == spelling.DIGITS else text

@@ -105,9 +105,9 @@ def counts(source: TableSource, domain: Domain, field: str, withheld: Withheld |
             cell is then nan. None if no number may be withheld.
 
     Raises:
-        InputError: The table cannot be read, is a file of more than 2 GB, lacks the column `count`, holds something else than
-            numbers there, or has columns or values that the domain lacks or that are to be learnt. Negative numbers are
-            not refused here.
+        InputError: The table cannot be read, is a file of more than 2 GB, lacks the column `count`, holds something
+            else than numbers there, or has columns or values that the domain lacks or that are to be learnt. Negative
+            and infinite numbers are not refused here.
     """
     with _about(field):
         return _counts(source, domain, field, withheld)

@@ -127,7 +127,8 @@ class Column(BaseModel):
     def complete(self) -> RowColumn:
         """Return the column that the description states, an attribute or a column that is filled in.
 
-        Missing and undeclared values get a cell each unless the description states otherwise.
+        Missing and undeclared values get a cell each unless the description states otherwise. If the values are to be learnt,
+        numbers beyond the learnt bounds count in the nearest bin unless `other` is true.
 
         Raises:
             InputError: The description is not finished ("to_do" is not empty), or a field is missing,

@@ -45,7 +45,8 @@ class Draw:
         out. With RANDOM every number is 1.
 
         Args:
-            names: The columns to draw from, in order, at least `k`.
+            names: The columns to draw from, in order: at least `k`, and with RANDOM enough for `count` different
+                marginals, which is not checked here.
         """
         rng = Random(self.seed)
         drawn = _skewed(len(names), self.k, self.count, rng) if self.kind == SKEWED else _uniform(len(names), self.k, self.count, rng)
