@@ -168,7 +168,7 @@ class Learner(Protocol):
         """
 
     def obstacle(self, domain: Domain, rho: float, delta: float, unit: Unit, /) -> str:
-        """Return why the mechanism cannot run with this budget, as in `Forecast.reason`; "" if it can.
+        """Return in words why the mechanism cannot run with this budget, and what to do instead; "" if it can.
 
         Args:
             domain: The domain.

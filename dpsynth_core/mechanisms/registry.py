@@ -151,7 +151,7 @@ def purpose(name: str) -> Purpose:
 
 
 def published(mechanism: Mechanism) -> Mechanism:
-    """Return the mechanism with its paper's constants, without the given one's settings.
+    """Return the mechanism with its paper's constants; the settings of `mechanism` are not taken over.
 
     Raises:
         InputError: No paper prints it.

@@ -120,14 +120,14 @@ class Counts:
         """Return per cell the sum over persons of limit * sqrt(share), in steps of 1/ROOT_STEPS; it is not cached.
 
         The share is the fraction of the person's records that are in the cell, the limit the number of rows
-        that a person may have (`RootSource.roots`).
+        that a person may have. Each person's term is rounded down to a whole step (`RootSource.roots`).
 
         Args:
             clique: The columns, or names of groups in place of columns.
             groups: Groups of values, by name.
 
         Returns:
-            An array with one axis for each entry of `clique`.
+            Whole numbers, int64, in an array with one axis for each entry of `clique`.
         """
         return cast(RootSource, self.source).roots(clique, groups)
 

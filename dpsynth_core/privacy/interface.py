@@ -121,8 +121,9 @@ class Kernel(ABC):
             groups: The groups, each with a name of its own, which cliques may then have.
 
         Raises:
-            InputError: Groups do not fit the domain.
-            CapacityError: The tables that tie groups to their columns have too many cells.
+            InputError: The domain lacks the column of some groups, has another number of cells in it, or has a
+                column of their name already; or groups times cells of a column are more than a million.
+            CapacityError: The tables that tie groups to their columns have too many cells together.
         """
 
     @abstractmethod

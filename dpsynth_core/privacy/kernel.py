@@ -133,14 +133,15 @@ class PrivacyKernel(SealedKernel):
         """Return a kernel over the same table and budget, with groups of values as further columns. Free.
 
         A record is in one group of each column of groups (`privacy.grouped`), so sensitivities
-        stay.
+        stay. `known` is kept.
 
         Args:
             groups: The groups, each with a name of its own, which cliques may then have.
 
         Raises:
-            InputError: Groups do not fit the domain.
-            CapacityError: The tables that tie groups to their columns have too many cells.
+            InputError: The domain lacks the column of some groups, has another number of cells in it, or has a
+                column of their name already; or groups times cells of a column are more than a million.
+            CapacityError: The tables that tie groups to their columns have too many cells together.
         """
         roots = self.__view.roots if "roots" in self._public.offers else None
         source = Grouped(with_groups(self.domain, groups), self.domain, self.__view.tables, by_name(groups), roots)

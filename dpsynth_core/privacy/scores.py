@@ -29,7 +29,7 @@ _TOGETHER = 2**15
 
 
 def check_answers(answers: Sequence[NDArray[np.floating]], shapes: Sequence[tuple[int, ...]]) -> None:
-    """Check public answers in people: each has its shape, is finite, and has sizes that add up to less than 2^37.
+    """Check public answers in people: each has its shape and finite cells, whose absolute values add up to less than 2^37.
 
     Raises:
         ValueError: An answer fails the check, or there are not as many answers as shapes.

@@ -91,11 +91,22 @@ class View(Protocol):
         """Return per cell the sum over persons of limit * sqrt(share), in steps of 1/ROOT_STEPS.
 
         The share is the fraction of the person's records that are in the cell, the limit the number of rows
-        that a person may have (`RootSource.roots`).
+        that a person may have. Each person's term is rounded down to a whole step (`RootSource.roots`).
+
+        Args:
+            clique: The columns, or names of groups in place of columns.
+            groups: Groups of values, by name.
+
+        Returns:
+            Whole numbers, int64, in an array with one axis for each entry of `clique`.
         """
 
     def occupied(self, clique: Clique) -> Occupied:
-        """Return the cells of a clique that have records, with exact numbers of records."""
+        """Return the cells of a clique that have records, with exact numbers of records.
+
+        Raises:
+            ValueError: The clique has more than 2^62 cells.
+        """
 
     def remembered(self, kind: str, key: Hashable, compute: Callable[[], T]) -> T:
         """Return compute(), or the cached result if the latest call with this kind had the same key.

@@ -153,8 +153,8 @@ def noise_in_possible_cells(domain: Domain, clique: Clique, answer: NDArray[np.f
     """Return the L1 distance, in counts, that noise alone would show between a table and its measurement.
 
     For a table of one or two columns, the noise in a cell counts as at most the cell's count. For larger
-    tables, which are mostly empty, all possible cells count in full, because that limit would select too many
-    of them.
+    tables, which are mostly empty, all possible cells count in full, because otherwise rounds would select too
+    many large tables.
 
     Args:
         domain: The model's domain.

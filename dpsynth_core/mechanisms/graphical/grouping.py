@@ -91,7 +91,7 @@ def pay(domain: Domain, most: int, noise: float) -> bool:
 def tables_with_groups(workload: Workload, most: int) -> int:
     """Return the number of tables that may be measured if columns of many cells have groups.
 
-    They are the tables that AIM scores, and the same tables with groups in place of columns.
+    They are the tables that AIM scores, and the tables of several columns with groups in place of some columns.
 
     Args:
         workload: The tables that are asked for.

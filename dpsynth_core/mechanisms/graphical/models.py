@@ -123,10 +123,10 @@ class Pool:
         return Pool(tuple(compress(self.tables, some)), self.columns[some], self.places)
 
     def unrelated(self, chosen: Clique) -> Booleans:
-        """Return, for each table of the pool, whether the chosen table is uninformative about it, shape (tables,).
+        """Return a mask of the pool's tables about which a measurement of the chosen table says nothing, shape (tables,).
 
-        That is so if the two share at most one column and the table is not a single column of the
-        chosen one.
+        It is True for a table that shares at most one column with the chosen table and is not itself one of its
+        columns.
         """
         shared = np.isin(self.columns, [self.places[name] for name in chosen]).sum(axis=1)
         return np.asarray(shared < np.minimum(2, self._width))
