@@ -100,8 +100,8 @@ def hover(**told: str | tuple[str, str]) -> list[alt.Tooltip]:
     """Return the tooltips of a mark.
 
     Args:
-        **told: The title for each column of the chart's frame; for numbers, a pair of title and
-            format.
+        **told: For each column of the chart's frame, a title if its values are texts, or a pair of title and
+            format if they are numbers.
     """
     return [
         alt.Tooltip(f"{column}:N", title=words) if isinstance(words, str) else alt.Tooltip(f"{column}:Q", title=words[0], format=words[1])

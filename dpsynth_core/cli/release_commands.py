@@ -364,7 +364,7 @@ def _published(options: argparse.Namespace, domain: Domain) -> list[dict[str, An
 
 
 def stated_spec(options: argparse.Namespace) -> Spec:
-    """Return the spec that a command names, for the population of its options if they name one.
+    """Return the spec that a command names; a population that the options name replaces the spec's own.
 
     Raises:
         InputError: The spec cannot be read, or it names another machine and the options do not say `--connect`.

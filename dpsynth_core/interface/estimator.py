@@ -81,7 +81,7 @@ class Synthesizer:
         Raises:
             InputError: Nothing was fitted yet, rows cannot be drawn from the release, or the number or the
                 group is invalid.
-            CapacityError: The group is too rare for so many rows.
+            CapacityError: The group is too rare for this number of rows, or the model does not fit into this machine.
         """
         if not hasattr(self, "release_"):
             raise InputError("sample", "nothing was fitted yet", "call fit first")

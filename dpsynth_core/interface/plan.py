@@ -138,14 +138,17 @@ def plan(
 ) -> Plan:
     """Plan a release. Nothing is spent or stored; of the records, only the notation of the first ones is looked at.
 
+    A Python warning is issued if a table says of itself that its rows are not of people.
+
     Args:
         data: A pandas, Polars or Arrow table, a DuckDB relation, the path of a file or of a folder of files, the
             address of a database, or ``"demo"`` for simulated people.
         columns: What each column may contain, from public knowledge and not from the data: ``(0, 99)``, ``["f", "m"]``,
             ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
         epsilon: Privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
-        tables: Number of columns k, if the counts of all tables of k columns must be accurate, or a list of tables,
-            each a list of columns. Leave it out for two linked tables (the option ``members``), whose tables are fixed.
+        tables: Number of columns k, if the counts of all tables of k columns must be accurate (of all columns, if there
+            are fewer than k); or a list of tables, each a list of columns; or a workload in JSON. Leave it out for two linked
+            tables (the option ``members``), whose tables are fixed.
         population: Name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs;
             without a name, no account is charged.
         **options: See `Options`.

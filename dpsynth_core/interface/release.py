@@ -80,7 +80,7 @@ class Release:
 
     @cached_property
     def members(self) -> Any:
-        """The rows of the second of two linked tables, with the keys of `rows`; None for a single table.
+        """The rows of the second of two linked tables, with the keys of `rows`; None for a single table or without rows.
 
         They are the same kind of table as `rows`.
         """
@@ -348,7 +348,7 @@ def sample(release: Release, n: int, where: Cells | None = None, *, seed: int = 
     Raises:
         InputError: If `n`, `where` or `seed` is invalid, or the release has no rows, or two linked tables, or the model
             has no people in the group.
-        CapacityError: If the group is too rare for so many rows, or the model does not fit into this machine.
+        CapacityError: If the group is too rare for this number of rows, or the model does not fit into this machine.
 
     Examples:
         >>> import dpsynth_core as dps

@@ -38,7 +38,7 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     """Draw a card for each claim (a measurement of the rows' quality), with its share of the budget, in one expander.
 
     For two linked tables these are the certificate, the weights and, if the plan has some, the criteria. The
-    expander's title states the certificate's share in percent. It is closed unless the plan has criteria or
+    expander's title states the certificate's share in percent. The expander is closed unless the plan has criteria or
     predictions. Chosen shares are saved in the draft.
 
     Args:

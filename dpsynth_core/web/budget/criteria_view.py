@@ -305,7 +305,7 @@ def part(shares: Shares, draft: Mapping[str, Any], criterion: AnyCriterion) -> f
 
 
 def is_partial(entry: Mapping[str, Any]) -> bool:
-    """Return whether a criterion is about a group of people, and less precise for a smaller group.
+    """Return whether a criterion is about a group of people, and is measured less precisely for a smaller group.
 
     Args:
         entry: The criterion, as in the draft; an unknown kind raises KeyError.

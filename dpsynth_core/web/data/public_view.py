@@ -39,7 +39,8 @@ _PUBLIC = "public table"
 def part(project: Current) -> None:
     """Draw the public table with its differences from the plan; without one, its choice.
 
-    A chosen table is saved in the draft. The error of a refused one is drawn below.
+    A chosen table is saved in the draft. If the private table is simulated, a button offers a simulated public
+    table. The error of a refused table is drawn below.
     """
     st.markdown("**A public table of the same columns (optional)**", help=HELP)
     if "public" in project.draft:
@@ -137,7 +138,7 @@ def from_upload(owner: str, project: str, name: str, content: BinaryIO, draft: D
 
 
 def twin(owner: str, project: str, draft: Draft) -> Table:
-    """Store `TWIN_ROWS` further simulated people as the project's public table, and return it.
+    """Store 5,000 further simulated people (`TWIN_ROWS`) as the project's public table, and return it.
 
     The people are the same at each call.
 

@@ -262,7 +262,7 @@ _LABEL_LENGTH = 28
 def html(attribute: Attribute) -> str:
     """Return a picture of a column's cells as HTML; labels in it are escaped and shortened.
 
-    Up to `MOST_NAMED` cells are drawn as chips with their labels. More are drawn as stripes, at most
+    Up to 30 cells (`MOST_NAMED`) are drawn as chips with their labels. More are drawn as stripes, at most
     200, followed by the number of cells and the first and the last label. If the column has bins and at
     most 200 cells, each stripe is one cell, as wide as its bin; otherwise all stripes are equally wide.
     The cells for other and missing values are always chips, and come last. No counts are shown.

@@ -255,7 +255,8 @@ class Codebook:
     def fill(self, drafts: Sequence[ColumnDraft]) -> list[ColumnDraft]:
         """Return the columns of the Domain page as the codebook describes them.
 
-        Columns of a table which the codebook does not name are not used any more.
+        A column that the codebook does not name is not used any more, if the codebook names another column of the
+        same table.
 
         Raises:
             InputError: The codebook names none of the columns.

@@ -122,8 +122,8 @@ def section(project: Current, rows: Sequence[ColumnDraft], comparison: Compariso
     """Draw the comparison of records and domain, or the decision whether to compare.
 
     The decision is stored in the draft. The button that declines also opens the next page; nothing after the call
-    runs then. Before a comparison, the first 1,000 records of a private table are read unasked: columns of whose
-    values none is understood are named, which is recorded as a look. Nothing is drawn without a table or a
+    runs then. Before a comparison, the first 1,000 records of a private table are read unasked: columns
+    without a single understood value are named, which is recorded as a look. Nothing is drawn without a table or a
     complete domain.
 
     Args:

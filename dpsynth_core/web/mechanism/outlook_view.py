@@ -70,7 +70,8 @@ def facts(project: Current, plan: Plan) -> Facts | None:
     """Return the public facts on which the outlook of a plan rests: the number of people, and mechanisms to suggest.
 
     Returns:
-        The facts; None where `outlook` is None.
+        The facts; None without a number of people in the draft, for a mechanism that publishes no tables, and
+        for linked tables unlike our simulated ones.
     """
     people = document.people(project.draft)
     if not people or not plan.mechanism.card.publishes_tables:

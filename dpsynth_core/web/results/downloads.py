@@ -72,7 +72,7 @@ class Offer:
 def offers(release: Release) -> tuple[Offer, ...]:
     """Return the downloads of a release: the bundle to publish first, then its parts.
 
-    The parts are the rows in each format that can hold so many, and as CSV for spreadsheets (none for a release
+    The parts are the rows in each format that can hold their number, and as CSV for spreadsheets (none for a release
     without rows), the same of the members of two linked tables, further tables of rows, the report, the release card
     and the sealed plan. Whether a format can hold the columns is found by `Offer.check`. No file is made yet.
     """

@@ -65,7 +65,7 @@ def _release(owner: str, run: str) -> Release:
 
 
 def open_run(run: Run) -> OpenRun:
-    """Return the run with its release, which is read once and cached.
+    """Return the run with its release, which is read once and cached until `forget` is called.
 
     Raises:
         InputError: The run has no release, or is in no project that the visitor owns or shares.
@@ -172,8 +172,8 @@ def truth_for(opened: OpenRun, cliques: Collection[Clique]) -> Truth | None:
     people need neither, and their look is not recorded.
 
     Returns:
-        The marginals by clique; None if the table cannot be read, whose error is drawn, and before the look
-        is confirmed.
+        The marginals by clique; None before the look is confirmed, or if the look is refused or the table cannot
+        be read: the error is then drawn.
     """
     return shown_counts(opened, lambda: curator.truth(opened.run.spec, cliques))
 
@@ -190,7 +190,8 @@ def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first
         name: Name of the button that confirms the first look, which is different in each part of a page.
 
     Returns:
-        The counts; None if the table cannot be read, whose error is drawn, and before the look is confirmed.
+        The counts; None before the look is confirmed, or if the look is refused or the table cannot be read: the
+        error is then drawn.
     """
     if not may_look(opened, name):
         return None
@@ -205,9 +206,9 @@ def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first
 def may_look(opened: OpenRun, name: str) -> bool:
     """Return whether exact values of a run's table may be shown now, and record that the curator sees them.
 
-    Before the first look at a project's own table, a button is drawn that confirms it, and False is returned. It
-    is False too if the look is refused, for example by the rules of the house; the error is drawn. Looks at
-    simulated people are not recorded.
+    A badge of the zone and a warning are drawn in any case. Before the first look at a project's own table, a button
+    is drawn that confirms it, and False is returned. It is False too if the look is refused, for example by the
+    rules of the house; the error is drawn. Looks at simulated people are not recorded.
 
     Args:
         opened: The open run.

@@ -239,8 +239,8 @@ def share_done(history: Sequence[Progress]) -> float:
 def seconds_left(history: Sequence[Progress], elapsed: float, forecast: float) -> float:
     """Return an estimate of the seconds until a run ends.
 
-    It moves from the forecast to the pace so far as the work gets done. At first the pace is
-    misleading: AIM's early rounds use little of the budget and take as long as late ones.
+    It begins with the forecast. The more work is done, the more it follows the run's own pace. At first that pace
+    is misleading: AIM's early rounds use little of the budget and take as long as late ones.
 
     Args:
         history: The steps of the run so far.

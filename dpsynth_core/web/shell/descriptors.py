@@ -13,7 +13,7 @@ def make_room() -> str:
     """Raise this process's limit of open files, to at most 65,536 and as far as the system allows.
 
     Returns:
-        A sentence with the number of browser tabs that fit, if fewer than `TABS` do; otherwise "".
+        A sentence with the number of browser tabs that fit, if fewer than 1,000 (`TABS`) do; otherwise "".
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:

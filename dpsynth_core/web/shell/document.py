@@ -208,7 +208,7 @@ def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) ->
     Args:
         draft: The draft of one table.
         stated: Fields of the format that are answered now. A question is closed if one of its
-            fields is answered, a suggestion if all its fields are.
+            fields is answered; a question that suggests a format, if all its fields are.
     """
     kept = (Doubt(question, tuple(map(tuple, answers)), *more) for question, answers, *more in wizard(draft).get("doubts", ()))
     said = (stated or {}).keys()

@@ -133,9 +133,9 @@ def without_threshold(form: Mapping[str, Any]) -> dict[str, Any]:
 def words(cost: Cost | InputError) -> str:
     """Return the cost of a workload as Markdown.
 
-    It states the number of tables and the noise in people (half width of a cell's 95 % interval), and
-    times above an hour or memory above 4,000 MB. For an InputError, or a workload that cannot run, it
-    states the reason.
+    It states the number of tables, the number of passes over the records if there are several, and the noise in people
+    (half width of a cell's 95 % interval). If the time exceeds an hour or the memory 4,000 MB, it states both. For an
+    InputError, or a workload that cannot run, it states the reason.
     """
     if isinstance(cost, InputError):
         return f":orange[:material/block:] {literal(str(cost), 500)}"
