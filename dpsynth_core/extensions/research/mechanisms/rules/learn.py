@@ -105,6 +105,7 @@ class Learn(learners.RuleLearner):
 
         Raises:
             InputError: The domain does not have such a class of rules (`rules`).
+            CapacityError: The learner is PRSMA, and the table has fewer records than its parts.
         """
         task = self._task(kernel.domain)
         learner = self.chosen(task.rules)

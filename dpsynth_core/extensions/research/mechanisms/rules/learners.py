@@ -117,8 +117,11 @@ class Question:
             did not prove its answer.
 
         Raises:
-            ValueError: The kernel's source or numbers do not suit the learner.
+            ValueError: The source cannot answer about records, eps or delta does not suit the learner, the
+                number of records is secret (PRSMA), or the oracle or the exponential mechanism would have
+                to enumerate too many rules.
             CapacityError: The table has fewer records than PRSMA's parts.
+            BudgetExceeded: The cost exceeds the kernel's budget.
         """
         if self.learner == EXPONENTIAL:
             written = operations.select_rule(kernel, task, self.eps)

@@ -127,6 +127,7 @@ class OracleQuery(learners.RuleLearner):
         Raises:
             InputError: The domain does not have such a class of rules (`rules`).
             OracleError: A solver process that looks for records failed.
+            CapacityError: The learner is PRSMA, and the table has fewer records than its parts.
         """
         rules = self.rules(kernel.domain)
         rounds, columns = self.rounds_for(rules), len(kernel.domain)
