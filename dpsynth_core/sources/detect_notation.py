@@ -156,8 +156,8 @@ def detect_marks(
 def other_marks(values: Sequence[tuple[str, int]], lower: float, upper: float, notation: Notation) -> Marks | None:
     """Return other marks with which most of these values would be numbers between the bounds.
 
-    The result is (decimal mark, thousands mark). None if the marks of `notation` do that best, or if no marks do
-    it for more than half of the records.
+    The result is (decimal mark, thousands mark). It is None if the marks of `notation` are the best ones, or
+    if the best ones fit at most half of the records.
 
     Args:
         values: The values, each with its number of records.

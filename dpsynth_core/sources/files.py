@@ -96,7 +96,8 @@ class FileTable(Files):
                 for no limit.
 
         Raises:
-            InputError: They are not such a table, or are larger.
+            InputError: A file cannot be read; a column has no name or the name of another one; the files of a folder have
+                different columns; there are no rows; or the files are larger than the limit.
         """
         with readers.reading():
             if limit_bytes is not None and self._exceeds(limit_bytes):

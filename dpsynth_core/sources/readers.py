@@ -137,7 +137,9 @@ def check(table: Files) -> None:
     read only with the quoting "standard" (see `csv_file`).
 
     Raises:
-        InputError: They are not such a table.
+        InputError: A file cannot be read; a column has no name or the name of another one; the files of a folder have
+            different columns; there are no rows; or at least half of the lines at the beginning of a CSV file are
+            malformed, or its quotes break the stated quoting.
     """
     with reading():
         there = names(table)

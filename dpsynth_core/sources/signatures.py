@@ -50,7 +50,7 @@ def refuse_others(line: bytes) -> None:
         line: The file's first line.
 
     Raises:
-        InputError: It does. The error says what the file is.
+        InputError: The line begins like such a file. The error says what the file is.
     """
     for magic, (what, remedy) in _OTHERS.items():
         if line.startswith(magic):

@@ -62,8 +62,8 @@ def simulate(domain: Domain, rows: int, strength: float, seed: int = 0, skew: fl
 def at_quantiles(domain: Domain, shares: Mapping[str, Float], quantiles: Float) -> NDArray[np.int32]:
     """Return rows of codes, int32 of shape (rows, columns of the domain), that no rule of the domain excludes.
 
-    A quantile picks the cell of its column by the cumulated shares of the cells. If rules exclude some of these cells
-    beside the cells that the row already has, the quantile picks among the other ones. No randomness is used.
+    A quantile picks the cell of its column by the cumulated shares of the cells. Cells that a rule excludes, together
+    with the cells that the row has in other columns already, are left out of this choice. No randomness is used.
 
     Args:
         domain: The domain.

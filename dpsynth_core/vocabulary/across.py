@@ -44,19 +44,22 @@ class Number:
     exactly: bool
 
     def bounds(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the smallest and the largest allowed number of such members, both inclusive, for households of these sizes.
+        """Return the smallest and the largest number of members with such a code that a household may have, both inclusive.
 
         Args:
             sizes: Number of members of each household, shape (households,).
+
+        Returns:
+            Two arrays of shape (households,).
         """
         most = np.minimum(sizes, self.most)
         return (most if self.exactly else np.zeros_like(most)), most
 
     def broken(self, sizes: NDArray[np.int64], codes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return, for each household, how many such members it has too many or too few; 0 if it keeps the rule.
+        """Return, for each household, how many members with such a code are too many or too few; 0 if it keeps the rule.
 
         Args:
-            sizes: Number of members of each household.
+            sizes: Number of members of each household, shape (households,).
             codes: Codes of the column, shape (households, places); places beyond a household's size
                 are ignored.
         """

@@ -68,7 +68,7 @@ class Attribute:
         user_missing: Categories that stand for a missing answer, such as 9 for "refused". They have cells like all others; files of
             SPSS and programs of a bundle declare them missing.
         most: Above 0 if the values are to be learnt with noise: the largest number of cells. Until then the column has few other
-            fields, and counts as one with so many cells. `other` then says that numbers beyond the learnt bounds get a cell.
+            fields, and counts as a column with `most` cells. `other` then says that numbers beyond the learnt bounds get a cell.
 
     Raises:
         InputError: The declaration contradicts itself.

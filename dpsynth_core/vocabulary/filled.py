@@ -90,9 +90,9 @@ class Filled:
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Lower and upper bound of an identifier's values if they are numbers: the first one, and 10^9 more (`MOST_ROWS`).
+        """The bounds of an identifier's values if they are numbers: the first identifier, and a number 10^9 (`MOST_ROWS`) above it.
 
-        It is () for other columns.
+        It is () for constants and for identifiers that are texts.
         """
         return () if self.is_constant or self.dtype != "int64" else (int(self.text), int(self.text) + MOST_ROWS)
 
@@ -169,7 +169,7 @@ class Calibrated(Filled):
 
     @override
     def values(self, rows: int, first: int = 0) -> list[Any]:
-        """Return the weights of consecutive rows; fewer than `rows` if there are not so many weights, [] before a plan is run.
+        """Return the weights of consecutive rows; fewer if there are fewer weights, [] before a plan is run.
 
         Args:
             rows: Number of rows.

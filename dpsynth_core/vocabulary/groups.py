@@ -55,9 +55,7 @@ class Groups:
         return tuple(map(tuple, members))
 
     def summed(self, table: NDArray[Number], axis: int) -> NDArray[Number]:
-        """Return a table with an axis of the column's cells summed to groups, whose axis is the last one.
-
-        A product with zeros and ones is several times as fast as adding up cell by cell.
+        """Return a table in which the cells of the column are summed to groups; the axis of the groups is the last one.
 
         Args:
             table: The table, int64 or float64; it is not changed.

@@ -192,7 +192,7 @@ class Link:
 
     @cached_property
     def swapped(self) -> dict[str, str]:
-        """The counterpart of each column of a member: the same column of the other member of the record, by name."""
+        """By name of a column of a member, the name of the same column of the other member in the record."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.member_columns]
         return dict(pairs) | {other: name for name, other in pairs}
 

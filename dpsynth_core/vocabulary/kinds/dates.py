@@ -165,12 +165,12 @@ class Days(Scale):
     def named_cuts(self, width: str, first: float, end: float) -> Iterator[float]:
         """Yield the first days of calendar periods that touch the days from `first` to before `end`.
 
-        They are days since 1970-01-01, rising; the first one may be before `first`.
+        They are days since 1970-01-01, rising; the first cut may be before `first`.
 
         Args:
             width: "month", "quarter", "year", "5 years" or "10 years".
             first: The first day, as its number.
-            end: The day after the last one, as its number.
+            end: The day after the last day, as its number.
         """
         return calendar_starts(day_of(first), day_of(end - 1), CALENDAR_WIDTHS[width])
 

@@ -94,7 +94,7 @@ class Scale(ABC):
     """The mapping of one kind's values to numbers.
 
     Attributes:
-        whole: Whether the numbers are whole; bins then end before the next edge, else the last one includes the upper bound.
+        whole: Whether the numbers are whole. If so, each bin ends before its upper edge; else the last bin includes the upper bound.
         noun: Name of a single value.
         wanted: Description of bounds, in the plural.
         widths: Names of widths that bins may have besides numbers, from short to long; () without such names.
