@@ -102,10 +102,10 @@ class Certificate:
     Attributes:
         of: ROWS or ANSWERS.
         mean_error: Mean error of all marginals, as a share of people in a wrong cell, unbiased.
-        mean_bound95: Its own 95 % upper bound, in the same unit.
+        mean_bound95: 95 % upper bound of the true mean error, in the same unit.
         max_error: Largest error of a cell, or of a threshold where the workload asks those, as a fraction of the records, unbiased.
-        max_bound95: Its 95 % upper bound, in the same unit.
-        max_sigma: Standard deviation of its noise, in records.
+        max_bound95: 95 % upper bound of the true largest error, as a fraction of the records.
+        max_sigma: Standard deviation of the noise of the largest error, in records.
         confidence: Confidence of each bound, as a probability.
         sigma: Standard deviation of the noise of each measured L1 distance, in records.
         rho: Cost of the certificate, in rho.
@@ -113,7 +113,7 @@ class Certificate:
         marginals: The errors of the marginals, in the order of the published tables.
         columns: The yardstick; None where the release is one itself or does not publish its columns.
         most: Errors of groups of tables; () where single tables are measured well enough to be named.
-        most_sigma: Standard deviation of their noise, in records; 0 without groups.
+        most_sigma: Standard deviation of the noise of the groups' distances, in records; 0 without groups.
     """
 
     of: str
@@ -138,7 +138,7 @@ class Certificate:
 
     @property
     def noise(self) -> float:
-        """The noise of each marginal's error, in people, that 5 of 100 errors exceed."""
+        """The noise of each marginal's error that 5 of 100 errors exceed, as a number of people."""
         return normal(0.975) * IN_WRONG_CELL * self.sigma
 
     @property
@@ -188,7 +188,8 @@ def certify(
     Args:
         kernel: The kernel.
         published: The rows' tables or the answers by clique, as fractions; at least one.
-        released_total: Number of records, if it was released before; None lets a part of the budget measure it.
+        released_total: Number of records, if it was released before; None lets at most a tenth of the budget
+            measure it.
         of: ROWS or ANSWERS, whichever `published` was made from.
         threshold: t if the workload asks "at least t of these columns"; None for plain cells.
         columns: Single columns of the release, whose products are measured for comparison; None for
@@ -407,7 +408,7 @@ def _bound(error: float, sigma: float, mass: float, total: Total, count: int) ->
 
 
 def floor_of(total: Total, confidence: float) -> tuple[float, float]:
-    """Return a lower bound of the number of records, and the probability that this bound fails.
+    """Return the probability that a lower bound of the number of records fails, and this bound.
 
     Args:
         total: The number of records, exact or measured.

@@ -141,7 +141,7 @@ class Final:
     Attributes:
         plan: The plan.
         released: The released tables and rows.
-        known: The number of records as far as it was released before.
+        known: The number of records as far as it was released before; None if it was not.
         stated: The claims before this one by name; for a finished release, all claims.
         inside: By column, how numbers lie in its cells.
     """
@@ -197,7 +197,7 @@ class Final:
         """Return the number of records: as released, or measured now.
 
         Args:
-            kernel: The kernel that measures it, for a part of its budget, if it is not known.
+            kernel: The kernel that measures it, for at most a tenth of its budget, if it is not known.
         """
         return self.total or measured_total(kernel)
 

@@ -57,7 +57,7 @@ def some(names: list[str], most: int = 3) -> str:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Return whether two documents are equal up to a relative difference of `ROUNDED` in numbers.
+    """Return whether two documents are equal up to a relative difference of 1e-6 in numbers (`ROUNDED`).
 
     A mapping `b` may have entries that `a` lacks; lists must have the same length.
     """

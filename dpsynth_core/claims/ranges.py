@@ -178,7 +178,7 @@ class RangesMeasured(Claim[RangeErrors]):
 
     @override
     def answers(self, plan: Asked, stated: RangeErrors | None) -> int:
-        """Return the number of kernel answers: one or two errors, and people if counted here."""
+        """Return the number of kernel answers: one or two errors, and people if counted here; 0 if `stated` is None."""
         return 0 if stated is None else 1 + (stated.within is not None) + stated.counted
 
     def follows(self, received: Received, stated: RangeErrors | None) -> str:
@@ -214,7 +214,7 @@ class RangesMeasured(Claim[RangeErrors]):
     def sentences(self, plan: Asked, stated: RangeErrors | None, final: Final) -> list[str]:
         """Return sentences with the largest errors and their bounds, unescaped.
 
-        If the claim was not measured because no column has ranges, a sentence says so; otherwise [].
+        If `stated` is None, the result is [], or one sentence if the plan has a share for ranges but no column has any.
         """
         if stated is None:
             few = f"No column has {FEWEST_IN_ORDER} values in an order, so there are no ranges; their share of the budget was not spent."

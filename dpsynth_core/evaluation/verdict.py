@@ -54,7 +54,7 @@ NOISE, UNREAD, MISFIT = "noise", "unread", "misfit"
 class Purpose:
     """A use of the release, given by the group of tables that it needs.
 
-    The group is all tables of `size` columns, or, if `size` is 0, all tables with the column
+    The group is all tables of `size` columns, or, if `size` is 0, all tables of several columns with the column
     `name`.
 
     Attributes:
@@ -62,7 +62,7 @@ class Purpose:
         within: Number of tables in the group that are shown to be good enough, at least.
         size: Number of columns of the tables; 0 for a group by column.
         name: The column of the tables; "" for a group by number of columns.
-        error: Measured error that `MOSTLY` of the tables stay below, as a share of people; NaN
+        error: Measured error that 80 % of the tables (`MOSTLY`) do not exceed, as a share of people; NaN
             where it was not measured.
         at_most: 95 % upper bound of `error`; NaN where it was not measured.
     """
@@ -89,8 +89,8 @@ class Simpler:
     Attributes:
         series: Name of the simpler mechanism.
         error: Mean error of the simpler mechanism, measured or expected.
-        low: 95 % lower bound of `error`; equal to it where the error is an expected one.
-        high: 95 % upper bound of `error`; equal to it where the error is an expected one.
+        low: 95 % lower bound of `error`; the same as `error` if that is an expected one.
+        high: 95 % upper bound of `error`; the same as `error` if that is an expected one.
         ours: The measured mean error of the release.
         better: Whether the simpler mechanism's error is lower.
         surely: Whether the 95 % intervals of the two errors do not overlap.

@@ -52,7 +52,10 @@ class Condition:
         return " and ".join(f"{name} {zeros.values_in_words(domain[name], codes)}" for name, codes in self.cells)
 
     def among(self, domain: Domain) -> str:
-        """Return the words that restrict a statement to these people, " among those with ..."; "" for everybody."""
+        """Return the words that restrict a statement to these people, " among those with ..."; "" for everybody.
+
+        Of more than four values of a column, four are quoted and the others are counted.
+        """
         return f" among those with {self.sentence(domain)}" if self.cells else ""
 
 
@@ -111,8 +114,8 @@ def read_among(entries: Mapping[str, object], domain: Domain, field: str) -> Con
         field: Place of the criterion in the spec, for errors.
 
     Raises:
-        InputError: A column or value is not in the domain, is still to be learnt, or all values of
-            a column are named.
+        InputError: "among" names no column or no value, an unknown one or one that is still to be learnt, a
+            range that covers no whole cell, or all values of a column.
     """
     return read_condition(entries["among"], domain, f"{field}.among") if "among" in entries else EVERYBODY
 
@@ -144,7 +147,7 @@ def check_known(columns: Iterable[str], domain: Domain, field: str) -> None:
         field: Name of the entry in errors.
 
     Raises:
-        InputError: The values of a column are.
+        InputError: The values of a column are still to be learnt.
     """
     unknown = {attribute.name for attribute in domain.unknown}
     named = next((name for name in columns if name in unknown), None)

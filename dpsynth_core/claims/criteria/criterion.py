@@ -167,7 +167,8 @@ class Criterion:
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: Importance or name is not valid, or the kind does not have an entry.
+            InputError: The importance is neither "must" nor "should", the name is longer than 200 characters or has
+                invisible ones, or the kind does not have an entry that is stated.
         """
         everything = ("kind", "importance", "name", *(one.name for one in cls.form))
         unknown = next((name for name in entries if name not in everything), None)
@@ -286,10 +287,10 @@ class MeasuredCriterion(Criterion):
     def hopeless(self, margin: float) -> bool:
         """Return whether no measurement can confirm the limit, because noise is too large for it.
 
-        That is so if the limit is at most `LUCKY` standard deviations of the noise.
+        That is so if the limit is at most 2.45 standard deviations of the noise (`LUCKY`).
 
         Args:
-            margin: The result of `margin`.
+            margin: The result of the method `margin`.
         """
         return margin * LUCKY >= self.limit * normal(CONFIDENCE)
 

@@ -31,8 +31,8 @@ class Decided:
     def outcome(self) -> str:
         """The outcome: MET, NOT_MET, UNDECIDED or UNMEASURED.
 
-        It is MET only if the upper bound of the error is within the limit, and NOT_MET only if the
-        lower bound is above the limit.
+        It is UNMEASURED without an interval, MET if the upper bound of the error is within the limit, NOT_MET if the
+        lower bound is above the limit, and else UNDECIDED.
         """
         if self.interval is None:
             return UNMEASURED
@@ -46,12 +46,15 @@ class Decided:
 
     @property
     def failed(self) -> bool:
-        """True if the release misses a requirement of its plan."""
+        """True if the criterion has importance `MUST` and is not met."""
         return self.is_must(NOT_MET)
 
     @property
     def needs_reason(self) -> bool:
-        """True if the release may be published only with a written reason."""
+        """True if the criterion has importance `MUST` and is not met or not measured.
+
+        The release may then be published only with a written reason.
+        """
         return self.is_must(NOT_MET, UNMEASURED)
 
 

@@ -162,6 +162,7 @@ def again(received: Received, stated: Sequence[Usefulness], answer: Any) -> tupl
 
     Raises:
         Wrong: The release has no rows, or does not tell the number of records.
+        KeyError: `stated` lacks a model of one of the plan's targets.
     """
     if (codes := one_table(received.final.released.codes)) is None:
         raise Wrong("there are no rows that models could be trained on")

@@ -38,14 +38,14 @@ class Usefulness:
         model: Name of the model.
         tolerance: Allowed distance of a guessed number, in the column's unit; None where a value is guessed.
         accuracy: Share of people about whom the model is right.
-        low95: Lower end of its 95 % interval.
-        high95: Upper end.
+        low95: Lower end of the 95 % interval of `accuracy`.
+        high95: Upper end of the 95 % interval of `accuracy`.
         majority: Share of people about whom the best constant guess is right.
-        majority_low95: Lower end of its 95 % interval.
-        majority_high95: Upper end.
+        majority_low95: Lower end of the 95 % interval of `majority`.
+        majority_high95: Upper end of the 95 % interval of `majority`.
         majority_guess: The best constant guess, as text.
         right: Measured number of records that the model is right about; noise can take it below 0 or above the total.
-        majority_right: The same for the guess.
+        majority_right: Measured number of records that the constant guess is right about.
         sigma: Standard deviation of the noise of each count, in records.
         total: Number of records.
         model_sha256: SHA-256 of the model, in hexadecimal digits.

@@ -42,10 +42,10 @@ class Limit:
     Attributes:
         support: CERTIFIED if measured, INFERRED from the mechanism's selections, or RANGED for the
             largest error of a range.
-        alone: The bound with confidence 1 - ALPHA, for answers from this limit only.
-        beside: The bound with confidence 1 - LIMIT_ALPHA, for answers from noisy counts and this
+        alone: The bound with 95 % confidence (1 - ALPHA), for answers from this limit only.
+        beside: The bound with 99 % confidence (1 - LIMIT_ALPHA), for answers from noisy counts and this
             limit; 1 if unknown.
-        together: The bound for all tables at once with confidence 1 - LIMIT_ALPHA; 1 if unknown.
+        together: The bound for all tables at once with 99 % confidence; 1 if unknown.
         likely: The best estimate of the share, None if unknown.
     """
 
@@ -194,7 +194,10 @@ class Known:
 
     @property
     def doubt(self) -> float:
-        """The largest distance of the number of people from `total`, except with probability TOTAL_ALPHA; 0 if it is exact or unknown."""
+        """The largest distance of the number of people from `total`, except with probability 0.0004 (`TOTAL_ALPHA`).
+
+        It is 0 if the number is exact or unknown.
+        """
         return 0.0 if self.total is None or self.total.sigma == 0 else normal(1 - TOTAL_ALPHA / 2) * self.total.sigma
 
 
