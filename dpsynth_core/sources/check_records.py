@@ -78,7 +78,7 @@ def check_records(table: Table, columns: Sequence[str], person_column: str | Non
     """Return the numbers of records that cannot be read, and of ignored files, after reading the whole table.
 
     Malformed lines are counted in CSV and JSON lines, replacement characters in CSV alone, and records without a
-    person in any table with a person column. A table in memory without such a column is not read. The exact counts are
+    person in any table with a person column. A table that is not in files is not read without such a column. The exact counts are
     curator-only.
 
     Args:
