@@ -137,7 +137,7 @@ def in_force(books: Books) -> Rules:
 def check(spec: Spec) -> None:
     """Check that a plan breaks no house rule; reads nothing of its table.
 
-    Rules about kinds of tables and queries are applied to the table of `data` alone, not to a second or public table.
+    The rule about kinds of tables is applied to the private tables, also the second of two linked ones, and not to a public table.
 
     Raises:
         InputError: It breaks a rule; the first is named.
@@ -146,9 +146,10 @@ def check(spec: Spec) -> None:
     with reading() as db:
         rules = in_force(verified_books.unverified(db))
     check_price(rules, spec.budget.epsilon, spec.budget.delta, spec.unit.person_column)
-    if rules.data is not None and spec.data.kind not in rules.data:
-        raise _broken(f"tables are of the kinds {', '.join(rules.data)}, and this one is {spec.data.kind}")
-    if not rules.queries and spec.data.query:
+    for table in (spec.data, *([] if spec.members is None else [spec.members])):
+        if rules.data is not None and table.kind not in rules.data:
+            raise _broken(f"tables are of the kinds {', '.join(rules.data)}, and this one is {table.kind}")
+    if not rules.queries and spec.data.query:  # no second table is one
         raise _broken("no table is the answer of a query")
     if rules.mechanisms is not None and spec.mechanism.name not in rules.mechanisms:
         raise _broken(f"mechanisms are {', '.join(rules.mechanisms)}, and this one is {spec.mechanism.name}")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpsynth_core import cli
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.spec import MembersSpec, Spec
 from dpsynth_core.report import words
 from dpsynth_core.store import approvals, balance, chain, recorded_views, rules, runs, verified_books
 from dpsynth_core.store.database import reading
@@ -51,6 +51,14 @@ def test_a_plan_that_breaks_a_rule_hears_which(
     error = refused(rules.check, make_spec(**breaks), saying="rules of the house")
     assert named in str(error)
     rules.check(make_spec(**keeps))
+
+
+def test_the_second_of_two_linked_tables_keeps_the_rules_too(make_spec: Make) -> None:
+    put({"data": ["parquet"]})
+    plan = make_spec(data={"path": "x.parquet", "kind": "parquet"})
+    wrong, right = (MembersSpec(path=f"m.{kind}", kind=kind, domain={"x": 2}) for kind in ("csv", "parquet"))
+    refused(rules.check, plan.model_copy(update={"members": wrong}), saying="of the kinds parquet, and this one is csv")
+    rules.check(plan.model_copy(update={"members": right}))
 
 
 @pytest.mark.usefixtures("no_workers")
