@@ -95,8 +95,8 @@ def light(project: Current) -> Plan | None:
     """Draw the light of the draft's plan, and return the plan.
 
     The light is a green, amber or red box about the expected quality. If the draft does not state
-    the number of people, the box says so, with a link to the page Data. For a draft that is not complete
-    nothing is drawn and None is returned.
+    the number of people, the box says so, with a link to the page Data. A mechanism that publishes no tables has
+    no light. For a draft that is not complete nothing is drawn and None is returned.
     """
     try:
         plan = document.plan(project.draft, project.name)
