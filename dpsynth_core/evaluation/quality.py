@@ -125,7 +125,11 @@ class Statements:
 
     @cached_property
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """The columns with a noteworthy share of missing values or values outside their list ("other")."""
+        """The measured columns of which many values are "other" or missing (`unread.undeclared_columns`), in the order of the domain.
+
+        Either surely at least 20 % of the people have "other", or at least 5 % of the rows have "other" or a missing
+        value, which noise alone may explain.
+        """
         return undeclared_columns(self.evidence, self.declared)
 
     @cached_property

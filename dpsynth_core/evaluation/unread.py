@@ -72,7 +72,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Undeclared:
-    """A column with a noteworthy share of missing values or values outside its list ("other").
+    """A column of which many values are outside its list ("other") or missing (`undeclared_columns`).
 
     Attributes:
         column: Name of the column, hostile text.

@@ -349,7 +349,7 @@ def coarser(one: Attribute, most: int) -> Attribute:
 
     Args:
         one: The column.
-        most: The wanted number of groups.
+        most: The number of groups to aim at.
     """
     if "edges" in one.stated_bins():
         step = -(-one.values // most)

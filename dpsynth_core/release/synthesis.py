@@ -91,7 +91,8 @@ def plan(spec: Spec) -> Plan:
     compared with the private table's file.
 
     Raises:
-        InputError: A field of the spec is invalid.
+        InputError: A field of the spec is invalid, a table lacks a column or has one of a wrong type, or the
+            public table is the private one.
         CapacityError: The plan would not fit the mechanism or this machine.
     """
     draft = Plan.stated(spec)
@@ -145,9 +146,9 @@ def feasible(draft: Plan) -> Plan:
     """Return the plan, completed by its public table, if mechanism and machine can carry it out.
 
     Raises:
-        CapacityError: They cannot.
-        InputError: The public table does not fit, or the published tables contradict each other or
-            the rules.
+        CapacityError: The mechanism cannot run the plan, or it needs too much memory or time here.
+        InputError: The public table cannot be read or does not fit, or the published tables contradict each
+            other or the rules.
     """
     ready = informed(draft)
     if not ready.forecast.fits:
@@ -247,7 +248,8 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
 def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
     """Return a remark on each column with many values that are not understood, for the curator before the charge.
 
-    The first 1,000 records are read. Tables on a cluster and simulated tables are not examined.
+    The first 1,000 records of each table are read, without noise. Tables on a cluster and simulated tables are
+    not examined; () if there is nothing to remark.
 
     Raises:
         InputError: A table cannot be read.

@@ -199,8 +199,7 @@ class ModelRight(ModelCriterion):
 class ModelGain(ModelCriterion):
     """The excess of a model's share of right guesses over the share of the best constant guess.
 
-    Example: {"kind": "model-gain", "column": "income", "above_guess": 0.02}; `least` may be below 0. Errors are that difference with the
-    other sign.
+    Example: {"kind": "model-gain", "column": "income", "above_guess": 0.02}; `least` may be below 0. An error is minus that excess.
     """
 
     kind: ClassVar[str] = "model-gain"
@@ -217,7 +216,7 @@ class ModelGain(ModelCriterion):
     @property
     @override
     def limit(self) -> float:
-        """The required gain with the other sign, a fraction; errors are the measured gain with the other sign."""
+        """Minus the required gain, a fraction, because an error is minus the measured gain."""
         return -self.least
 
     @override
@@ -227,7 +226,7 @@ class ModelGain(ModelCriterion):
 
     @override
     def stated(self, guesses: Guesses) -> Interval:
-        """Return the gain with the other sign, and its bounds of 95 % confidence each, as fractions.
+        """Return minus the gain, and its bounds of 95 % confidence each, as fractions.
 
         If the number of people is mostly noise, the bounds are -1 and infinity, and the error is NaN.
 

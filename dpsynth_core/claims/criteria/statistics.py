@@ -237,6 +237,11 @@ class Share(Statistic):
     def check_members(self, link: Link, domain: Domain, field: str) -> tuple[Condition, ...]:
         """Return the groups, in order, as conditions on one member, without the cells of absent members.
 
+        Args:
+            link: The link of the tables.
+            domain: The domain of the pairs.
+            field: Place of the criterion in the spec, for errors.
+
         Raises:
             InputError: No member can be in a group or have the values, or the group decides the share by itself.
         """
