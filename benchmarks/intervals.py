@@ -214,7 +214,8 @@ def measure(point: record.Point) -> record.Point:
             continue
         held = explained(own.influence, domain, informed.codes, informed.tables, analysis.columns)
         noise = noise_in(own.influence, analysis.columns, informed)
-        half = {who: QUANTILE * np.sqrt(variance(noise, own.variances, held.r2, who)) for who in (TABLE, POPULATION)}
+        each = len(informed.codes) / informed.people
+        half = {who: QUANTILE * np.sqrt(variance(noise, own.variances, held.r2, who, each)) for who in (TABLE, POPULATION)}
         analysing += time.perf_counter() - started
         of_sets = {who: combined(np.mean(values, axis=0), np.array(values), own.variances, who) for who in half} if values else {}
         usual = 1.96 * np.sqrt(exact.variances)

@@ -22,7 +22,8 @@ from dpsynth_core.vocabulary.measurement import Clique
 HOLDS, LEAST = 0.99, 0.5
 """R2 from which intervals hold as often as they say (`benchmarks/intervals.py`), and below which so few hold that there is none."""
 QUANTILE = float(scipy.stats.norm.ppf(0.5 + LEVEL / 2))
-"""Of the normal distribution: the variance of the noise is known, and not estimated."""
+"""Of the normal distribution: the variance of the noise is known. Its shift is one observation, which trials show to be enough."""
+ALIKE = "all rows are alike here, as where no row has a value, and nothing is known of the noise of that"
 Floats = NDArray[np.float64]
 
 
@@ -37,7 +38,8 @@ class Result:
         error: The standard error that belongs to the interval; None for a refused result.
         noise: The error that the noise makes in the estimate, a standard deviation (`noise.noise_in`).
         r2: The share of the estimate's influence function that measured tables determine, from 0 to 1.
-        missing: The columns of the relation that no table holds; () if R2 is at least 0.99.
+        missing: The columns of the relation that no table holds; () if R2 is at least 0.99, or if all rows are alike, so
+            that nothing is known of the noise (a value that no row has, for example).
     """
 
     name: str
@@ -55,6 +57,8 @@ class Result:
         return "holds" if self.r2 >= HOLDS else "doubtful" if self.r2 >= LEAST else "refused"
 
     def __str__(self) -> str:
+        if (self.low is None or self.high is None) and not self.missing:
+            return f"{self.name}: no interval: {ALIKE}"
         if self.low is None or self.high is None:
             return f"{self.name}: no interval (R2 {self.r2:.2f}): no measured table holds {_relation(self.missing)}"
         rests = f"; R2 {self.r2:.2f}: part of it rests on {_relation(self.missing)}, which no measured table holds"
@@ -70,7 +74,7 @@ class Analysed:
         analysis: Its text.
         of: "population" or "table".
         results: The numbers.
-        people: Number of rows of the release, which stand for people.
+        people: Number of records of the table, public or as measured.
         notes: Sentences on what the intervals leave out.
     """
 
@@ -116,9 +120,9 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
     missing value in a column of the analysis are left out. So is a term of a regression that is 0 in every row;
     the notes name it.
 
-    The variance of a result is the variance of the noise (`noise`) plus, for a population, W, the ordinary
-    variance in the rows. For a table, the share of W that no measured table holds is added instead,
-    1 - R2: so much of W is the error of rows that were drawn.
+    The variance of a result is the sum of the variance of the noise (`noise`), of the share of W that no measured
+    table holds, 1 - R2, W being the ordinary variance in the rows (so much of W is the error of rows that were
+    drawn), and, for a population, of W for as many people as the table has.
 
     Args:
         informed: The release.
@@ -140,7 +144,7 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
     own = asked.estimate(codes, influence=True)
     held = explained(own.influence[:, :MOST_ROWS], asked.domain, codes[:MOST_ROWS], informed.tables, asked.columns)
     noise = noise_in(own.influence, asked.columns, informed)
-    variances = variance(noise, own.variances, held.r2, of)
+    variances = variance(noise, own.variances, held.r2, of, len(codes) / informed.people)
     results = []
     for k, name in enumerate(asked.names):
         r2, value, error = float(held.r2[k]), float(own.values[k]), math.sqrt(variances[k])
@@ -148,21 +152,21 @@ def analyse(informed: Informed, text: str, of: str) -> Analysed:
         low, high, stated = ends if r2 >= LEAST else [None] * 3
         missing = () if r2 >= HOLDS else held.missing[k]
         results.append(Result(name, value, low, high, stated, float(noise.errors[k]), r2, missing))
-    return Analysed(text, of, tuple(results), len(codes), tuple(_notes(asked, results, of, left_out)))
+    return Analysed(text, of, tuple(results), round(informed.people), tuple(_notes(asked, results, of, left_out)))
 
 
-def variance(noise: Noise, within: Floats, r2: Floats, of: str) -> Floats:
-    """Return the variances of results, shape (results,).
-
-    For a population it is the variance of the noise plus W, for a table the variance of the noise plus (1 - r2) W.
+def variance(noise: Noise, within: Floats, r2: Floats, of: str, each: float) -> Floats:
+    """Return the variances of results, shape (results,): of the noise, of rows that were drawn, and for a population of sampling.
 
     Args:
         noise: The noise of the release in the results.
         within: Their ordinary variances W in the rows, shape (results,).
-        r2: The shares of their influence functions that measured tables determine, shape (results,).
+        r2: The shares of their influence functions that measured tables determine, shape (results,). The rows are
+            drawn with the variance (1 - r2) W.
         of: "population" or "table".
+        each: Number of rows for each record of the table; `each` * W is the variance of sampling so many records.
     """
-    return noise.errors**2 + (within if of == POPULATION else (1 - r2) * within)
+    return noise.errors**2 + (1 - r2) * within + (each * within if of == POPULATION else 0.0)
 
 
 def _notes(asked: Prepared, results: Sequence[Result], of: str, left_out: Sequence[str]) -> list[str]:
@@ -170,6 +174,8 @@ def _notes(asked: Prepared, results: Sequence[Result], of: str, left_out: Sequen
     said = ["The intervals are of the noise alone." if of != POPULATION else "The intervals are of noise and of sampling."]
     if left_out:
         said.append(f"No row of the release has {', '.join(left_out)}: left out.")
+    if alike := [one.name for one in results if one.low is None and not one.missing]:
+        said.append(f"No interval of {', '.join(alike)}: {ALIKE}.")
     for clique in dict.fromkeys(one.missing for one in results if one.missing):
         said.append(f"No measured table holds {_relation(clique)}. To analyse it next time, name this table in the workload of the plan.")
     wide = {name: variables.width(asked.domain, name) for name in asked.columns if variables.is_numeric(asked.domain[name])}

@@ -110,8 +110,10 @@ class Explained:
     """The share of each influence function that the measured tables determine.
 
     Attributes:
-        r2: The share, from 0 to 1, shape (results,).
-        missing: For each result, the columns of the relation that would explain most of the rest, also where little is left.
+        r2: The share, from 0 to 1, shape (results,); 0 for a function that is the same for all rows, of which nothing is
+            known: the tables' cells that no row is in may say otherwise.
+        missing: For each result, the columns of the relation that would explain most of the rest, also where little is
+            left; () for a function that is the same for all rows.
     """
 
     r2: Floats
@@ -133,7 +135,8 @@ def explained(influence: Floats, domain: Domain, codes: NDArray[np.integer], mea
     chance = np.random.default_rng(0).normal(size=len(codes))  # fixed: the same release gives the same R2
     left = np.vstack([influence, chance]).T
     left = left - left.mean(axis=0)
-    whole = np.maximum((left**2).mean(axis=0), _LEAST**2)
+    spread = (left**2).mean(axis=0)
+    constant, whole = spread[:-1] <= _LEAST**2, np.maximum(spread, _LEAST**2)
     shares = np.ones(len(whole))
     for _ in range(SWEEPS):
         for one in measured:
@@ -141,8 +144,9 @@ def explained(influence: Floats, domain: Domain, codes: NDArray[np.integer], mea
         before, shares = shares, (left**2).mean(axis=0) / whole
         if (before - shares).max(initial=0.0) < CLOSE:
             break
-    r2 = np.asarray(1 - np.minimum(1.0, shares[:-1] / max(shares[-1], _LEAST)))
-    return Explained(r2, tuple(_missing(left[:, k], domain, codes, measured, columns) for k in range(len(influence))))
+    r2 = np.where(constant, 0.0, 1 - np.minimum(1.0, shares[:-1] / max(shares[-1], _LEAST)))
+    missing = (() if same else _missing(left[:, k], domain, codes, measured, columns) for k, same in enumerate(constant))
+    return Explained(r2, tuple(missing))
 
 
 def _missing(left: Floats, domain: Domain, codes: NDArray[np.integer], measured: Sequence[Table], columns: Clique) -> Clique:

@@ -2,8 +2,9 @@
 
 An estimate moves by the mean of its influence function over the people who move. Where the function is a sum of functions of measured
 tables' cells, the noisy answers have an estimate of their own, whose noise is known exactly: each cell's noise times its value of the
-function. Of all such sums the one with the least noise is taken (least squares with the noise as a penalty), as the best linear unbiased
-estimate from the answers.
+function. Of all such sums the one is taken that leaves the least of the function and has the least noise: least squares with a tenth of the
+noise as a penalty. Where the tables determine the function, that is nearly the best linear unbiased estimate from the answers. Where the
+noise of a table is about as large as its counts, a part of the function is left, and its noise is not counted (`DAMP`).
 
 The released rows come from a fit, which keeps counts from being negative, smooths columns and ends early. That makes its noise smaller and
 biases it. So the error of an estimate in the rows is taken to be
@@ -33,6 +34,7 @@ from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.transcript import replaying
+from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import MarginalCounts
 from dpsynth_core.vocabulary.rows import one_table
@@ -41,7 +43,9 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 EXACT = 1.0
-"""Standard deviation of a count of a published table, which has no noise: rows are whole."""
+"""Standard deviation, in rows, of a count of a published table, which has no noise: rows are whole."""
+DAMP = 0.1
+"""Weight of the noise beside what is left of the function. With 1, the noise of 300 people in 20 cells was stated 13 % too small."""
 _STEPS, _CLOSE = 5_000, 1e-8
 """Most iterations of the least squares, and the relative precision at which they end."""
 
@@ -54,12 +58,14 @@ class Informed:
         plan: The plan of the release.
         domain: The domain of the rows, with learnt values.
         codes: The cells of the rows, shape (rows, columns of the domain).
-        answers: The noisy answers that the rows follow from.
+        people: Number of records of the table: public, or as measured. A plan may ask for more or fewer rows.
+        answers: The noisy answers that the rows follow from, in records.
     """
 
     plan: Plan
     domain: Domain
     codes: Codes
+    people: float
     answers: Answers
 
     @classmethod
@@ -76,7 +82,9 @@ class Informed:
         check(release)
         codes = one_table(release.codes)
         assert codes is not None, "releases without rows were refused"
-        return cls(release.plan, release.domain, codes, Answers(release.measurements, _known(release)))
+        total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
+        people = float(len(codes)) if total is None else total.value
+        return cls(release.plan, release.domain, codes, people, Answers(release.measurements, _known(release)))
 
     @cached_property
     def tables(self) -> list[Table]:
@@ -121,20 +129,20 @@ def noise_in(influence: Floats, columns: Sequence[str], informed: Informed) -> N
         columns: The columns of the analysis, on which alone the functions depend.
         informed: The release.
     """
-    domain, codes, rows = informed.domain, informed.codes, len(informed.codes)
+    domain, codes, rows, people = informed.domain, informed.codes, len(informed.codes), informed.people
     flat = np.ravel_multi_index(tuple(codes[:, domain.position(name)].astype(np.int64) for name in columns), domain.sizes(columns))
     _, first, counts = np.unique(flat, return_index=True, return_counts=True)
     blocks, off, variances = [], [np.zeros(0)], [np.zeros(0)]
     for answer in _answered(domain, columns, informed):
         cells, held = np.unique(answer.cell_of(codes), return_inverse=True)
         blocks.append(csr_array((np.ones(len(first)), (np.arange(len(first)), held[first])), shape=(len(first), len(cells))))
-        off.append(answer.values.ravel()[cells] - np.bincount(held))
+        off.append(answer.values.ravel()[cells] - np.bincount(held) * (people / rows))
         variances.append(answer.variances.ravel()[cells])
     if not blocks:
         return Noise(np.zeros(len(influence)), np.zeros(len(influence)))
-    deviations, beyond, weight = np.sqrt(np.concatenate(variances)) / rows, np.concatenate(off) / rows, np.sqrt(counts / rows)
+    deviations, beyond, weight = np.sqrt(np.concatenate(variances)) / people, np.concatenate(off) / people, np.sqrt(counts / rows)
     design = diags_array(weight) @ hstack(blocks, format="csr") @ diags_array(1 / deviations)
-    found = [lsmr(design, weight * one[first], damp=1.0, atol=_CLOSE, btol=_CLOSE, maxiter=_STEPS)[0] for one in influence]
+    found = [lsmr(design, weight * one[first], damp=DAMP, atol=_CLOSE, btol=_CLOSE, maxiter=_STEPS)[0] for one in influence]
     shifts = [one @ np.divide(beyond, deviations, out=np.zeros_like(beyond), where=np.isfinite(deviations)) for one in found]
     return Noise(np.array([np.linalg.norm(one) for one in found]), np.array(shifts))
 
@@ -169,8 +177,8 @@ def _answered(domain: Domain, columns: Sequence[str], informed: Informed) -> lis
     for known in informed.answers.known:
         _add(found, domain, columns, [(name, None) for name in known.clique], known.values, known.variances)
     for table in domain.published:
-        people = table.shares * len(informed.codes)
-        _add(found, domain, columns, [(name, None) for name in table.columns], people, np.full(people.shape, EXACT**2))
+        each, counts = informed.people / len(informed.codes), table.shares * informed.people
+        _add(found, domain, columns, [(name, None) for name in table.columns], counts, np.full(counts.shape, (EXACT * each) ** 2))
     return [_mean(several) for several in found.values()]
 
 

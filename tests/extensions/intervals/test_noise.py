@@ -35,7 +35,7 @@ def asked(text: str) -> Prepared:
 
 
 def informed(*measurements: Measurement, known: tuple[MarginalCounts, ...] = (), domain: Domain = DOMAIN) -> Informed:
-    return Informed(cast(Plan, None), domain, ROWS, Answers(measurements, known))
+    return Informed(cast(Plan, None), domain, ROWS, float(len(ROWS)), Answers(measurements, known))
 
 
 def measured(clique: tuple[str, ...], sigma: float, off: Any = 0.0) -> Measurement:
@@ -101,6 +101,34 @@ def test_direct_estimates_spread_by_the_stated_noise(text: str) -> None:
     spread, stated = np.std([one.shifts for one in found], axis=0), np.mean([one.deviations for one in found], axis=0)
     assert spread == pytest.approx(stated, rel=4 / math.sqrt(800))
     assert (np.abs(np.mean([one.shifts for one in found], axis=0)) < 4 * stated / math.sqrt(400)).all()
+
+
+@pytest.mark.parametrize("text", ["mean(visits)", "visits ~ age", "share(sick == 'yes')"])
+def test_more_rows_than_people_change_nothing(text: str) -> None:
+    """Each row three times: the tables count the same people, so that noise and shift are the same."""
+    rng = np.random.default_rng(4)
+    tables = [measured(clique, 5.0, rng.normal(0, 5.0, DOMAIN.sizes(clique))) for clique in (("age", "visits"), ("sick",))]
+    analysis, once = asked(text), informed(*tables)
+    thrice = replace(once, codes=np.repeat(ROWS, 3, axis=0))
+    found = [noise_in(analysis.estimate(one.codes, influence=True).influence, analysis.columns, one) for one in (once, thrice)]
+    assert found[1].deviations == pytest.approx(found[0].deviations, rel=1e-6)
+    assert found[1].shifts == pytest.approx(found[0].shifts, rel=1e-5, abs=1e-9)
+    widths = [(one.error or 0) ** 2 for one in (analyse(known, text, "table").results[0] for known in (once, thrice))]
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+
+
+def test_a_value_that_no_row_has_gets_no_interval() -> None:
+    """The count of its cell has noise as any other, and the rows say nothing of it."""
+    rows = ROWS.copy()
+    rows[rows[:, 3] == 4, 3] = 3
+    known = replace(informed(measured(("visits",), 7.0)), codes=rows)
+    refused, given = (analyse(known, f"share(visits == {value})", "table") for value in (4, 3))
+    assert not refused.passes
+    assert (refused.results[0].low, refused.results[0].state) == (None, "refused")
+    assert "all rows are alike" in str(refused)
+    assert given.passes
+    every = analyse(replace(known, codes=rows[rows[:, 3] == 3]), "mean(visits)", "table")
+    assert every.results[0].low is None
 
 
 def test_groups_of_values_inform_about_their_column() -> None:
