@@ -148,6 +148,13 @@ def test_nothing_of_it_can_be_changed_unseen(change: Any) -> None:
         assert by_question["Does it follow how often models are right?"] == FAILED
 
 
+def test_a_model_that_is_not_stated_is_found() -> None:
+    document = json.loads(json.dumps(unpack.read_bytes(pack.pack(released())).document))
+    del document["usefulness"][0]
+    judged = verified(pack.sealed(pack.contents(released()) | {"release.json": json.dumps(document).encode()}))
+    assert judged.verdict == INCONSISTENT
+
+
 def test_a_run_that_ended_before_says_so() -> None:
     whole = released()
     held = [answer for answer in whole.transcript if answer.operation != "measure_right"]

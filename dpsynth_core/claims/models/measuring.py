@@ -161,16 +161,18 @@ def again(received: Received, stated: Sequence[Usefulness], answer: Any) -> tupl
         answer: The kernel's answer with the counts.
 
     Raises:
-        Wrong: The release has no rows, or does not tell the number of records.
-        KeyError: `stated` lacks a model of one of the plan's targets.
+        Wrong: The release has no rows, does not tell the number of records, or `stated` lacks a model of one of the plan's
+            targets.
     """
     if (codes := one_table(received.final.released.codes)) is None:
         raise Wrong("there are no rows that models could be trained on")
     digests = {(one.column, one.model): one.model_sha256 for one in stated}
     trained = list[Trained]()
     for target in received.plan.targets:
+        wanted = models_of(target.attribute)
+        expect(all((target.column, name) in digests for name in wanted), "a model of a column is not stated")
         guess = training.majority(received.plan.domain, codes.astype(np.int32), target).guess
-        trained.append(Trained(target, {name: digests[target.column, name] for name in models_of(target.attribute)}, guess))
+        trained.append(Trained(target, {name: digests[target.column, name] for name in wanted}, guess))
     people = received.final.total
     if people is None:  # measured for them alone
         before = received.answers[[answer.operation for answer in received.answers].index("measure_right") - 1]
