@@ -122,16 +122,16 @@ def symbols(release: Release) -> list[str]:
 
 
 def noise(release: Release) -> str:
-    """Return a sentence on the 95 % margin of cells in the noisy tables, in people.
+    """Return a sentence on the 95 % margin of cells in the noisy tables, in people; for two linked tables in households.
 
-    For two linked tables it is in households, which the sentence calls people. It holds for 95 of 100 cells, not
-    for all at once. Without noisy tables the sentence says so.
+    It holds for 95 of 100 cells, not for all at once. Without noisy tables the sentence says so.
     """
     widths = sorted(normal(0.975) * m.deviation / release.plan.records_each for m in release.measurements)
     if not widths:
         return "The release has no noisy tables. The rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
-    span = f"{least} people" if least == most else f"{least} to {most} people, depending on the table"
+    who = "people" if release.plan.link is None else "households"
+    span = f"{least} {who}" if least == most else f"{least} to {most} {who}, depending on the table"
     return f"Each cell of the {len(widths):,} noisy tables has noise. For 95% of the cells it is at most {span}."
 
 
