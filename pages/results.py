@@ -23,8 +23,9 @@ _FIRST = next(iter(VIEWS))
 
 
 def main() -> None:
-    """Draw the page: one view of one finished run, at first of the project's favourite run, else of the newest.
+    """Draw the page: one view of one finished run.
 
+    The visitor chooses the run; at first it is the project's favourite, or the newest if there is no favourite.
     The address of the page names the view.
     """
     project = frame.require("results")

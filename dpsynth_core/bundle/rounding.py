@@ -36,9 +36,9 @@ def same(ours: str, theirs: str) -> bool:
 def rounded(ours: str, theirs: str) -> bool:
     """Return whether two texts are equal except for the rounding of numbers.
 
-    Besides what `same` allows, a number with decimals may differ by one in its last decimal, if
-    both have as many decimals, and at least 3 digits (`_READABLE`) or a per cent sign. Whole numbers
-    and numbers with an exponent may not.
+    Besides what `same` allows, two numbers with equally many decimals may differ by one in the last decimal. Both
+    must have a per cent sign, or at least 3 digits (`_READABLE`), where zeros at the start do not count. Whole
+    numbers and numbers with an exponent may not differ so.
     """
     return _alike(ours, theirs, lambda a, b: _same_number(a, b) or _neighbours(a, b))
 

@@ -266,8 +266,8 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
     Args:
         made: The release.
         out: The folder of --out.
-        taken: The durations of the run, for times.json, which is not published; None for a
-            recovered run, whose times.json is removed.
+        taken: The durations of the run, written to times.json, which is not published. None for a recovered
+            run: a times.json that is there is removed.
         formats: Formats of the rows.
         ours: Whether this installation made the release, so that its key may sign the bundle.
 

@@ -142,7 +142,10 @@ class Rules:
         return [Target(r.household, r.member, r.other, np.zeros(r.impossible.shape), np.where(r.impossible, NEVER, 0.0)) for r in ruled]
 
     def limits(self, sizes: Ints) -> list[Limit]:
-        """Return the limits on how many members of each household may have certain values, one for each rule; [] without rules.
+        """Return a limit for each rule on the number of members with certain values, in the order of `link.numbers`.
+
+        Impossible combinations give no limit, so the result is [] for a link that has only these. A limit has the
+        least and the largest number for each household.
 
         Args:
             sizes: Number of members of each household, shape (n,).

@@ -63,7 +63,8 @@ def suffices(kept: Kept) -> bool:
 def carried_out(plan: Plan, kept: Kept, on_event: Callable[[Progress], None]) -> Release:
     """Return the release of a plan whose mechanism is run again on the recorded answers.
 
-    Where these end within the mechanism, the noisy tables alone are released.
+    If the answers end before the mechanism does, the release has the noisy tables without rows. If they end
+    later, while claims are measured, it states these claims as not measured.
 
     Args:
         plan: The feasible plan.

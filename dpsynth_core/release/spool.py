@@ -177,7 +177,7 @@ class Spool:
 
     @property
     def goes_on(self) -> bool:
-        """True if the run may be continued from this spool, which is not marked read-only."""
+        """True unless the spool is marked read-only (`close_for_good`), after which its run must not be continued."""
         return bool(os.fstat(self._stream.fileno()).st_mode & stat.S_IWUSR)
 
     def close_for_good(self) -> None:

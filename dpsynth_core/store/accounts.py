@@ -103,8 +103,9 @@ class Account:
     def counted_in(self, *following: Accountant) -> Accountant:
         """Return the accountant in which the charges, and the runs that follow, add up.
 
-        It is GDP if all are counted in GDP and they are at most 1,024 (`privacy.accountant.RUNS`), also without charges;
-        else zCDP. A GDP cost may be counted in zCDP, but not the other way round.
+        It is GDP if charges and further runs are all counted in GDP and are together at most 1,024
+        (`privacy.accountant.RUNS`), also if there are none; else zCDP. A GDP cost may be counted in zCDP, but not the
+        other way round.
 
         Args:
             *following: The accountants of further runs.

@@ -82,7 +82,7 @@ class OccupiedCounts:
 
     @property
     def tables(self) -> tuple[Integers, ...]:
-        """The numbers of the occupied cells and of their records so far, for `absorb`."""
+        """Two arrays for `absorb`: the numbers of the occupied cells, ascending, and the number of records in each."""
         return self._merged()
 
     def _merged(self) -> tuple[Integers, Integers]:

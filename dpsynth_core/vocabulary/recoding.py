@@ -16,8 +16,9 @@ from dpsynth_core.vocabulary.attribute import Attribute
 def outside_rule(attribute: Attribute) -> str:
     """Return sentences on what happens to empty values and to those outside the declared ones.
 
-    For codes in groups a sentence on the groups comes first. For a column whose values are to be learnt, two
-    sentences say so, without the groups. Labels in them are unescaped.
+    For codes in groups a sentence on the groups comes first. For a column whose values are to be learnt, the
+    result is only that they are, and what happens to rare values and to numbers beyond the bounds. Labels are
+    unescaped.
     """
     if attribute.most:
         return "Its values are to be learnt. Those that too few people share go to 'other', numbers beyond the bounds to the nearest group."

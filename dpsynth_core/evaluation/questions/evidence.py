@@ -126,8 +126,8 @@ class Noisy:
     def cells(self, group: Product, columns: Sequence[str]) -> list[Estimated]:
         """Return the share of the group in each cell of the table over `columns`, flattened in C order.
 
-        All cells in the group have the same variances, which are computed once. For cells outside
-        of the group the result is undefined.
+        Cells outside of the group are in the list too, but their results are undefined. All cells in the group have
+        the same variances, which are computed once.
         """
         table, clique = self.table.values, self.table.clique
         for axis, name in reversed(list(enumerate(clique))):

@@ -231,7 +231,11 @@ class CoefficientSign(Coefficient):
 
     @override
     def rule(self, margin: float) -> str:
-        """Return a sentence: which coefficients are met, not met or undecided."""
+        """Return a sentence: how large a measured coefficient must be for the criterion to be met, or not met.
+
+        Args:
+            margin: The result of `margin`. A coefficient nearer to 0 leaves the criterion undecided.
+        """
         return f"With a coefficient above {self.amount(margin)} in the direction of the rows, it is met; as far in the other one, not met."
 
     @override

@@ -69,7 +69,7 @@ def limit(sealed: float, delta: float) -> float:
 def noise_as_charged(asked: Asked, measured: list[Measurement], sealed: float, delta: float) -> Callable[[View], bool | None]:
     """Say whether the noise of tables that this kernel measured has the charged size. It costs `delta` and no rho (Proposition 29).
 
-    Callers pass a kernel in place of `asked`, which is charged, and get the answer itself, which may be released:
+    Callers pass a kernel in place of `asked`. It is charged, and the call returns the answer itself, which may be released:
     True if the noise agrees, False if not, None if `measured` is empty.
 
     Args:

@@ -79,9 +79,9 @@ def select_worst_queries(
 ) -> Answer[Integers]:
     """Draw `count` different queries by the exponential mechanism with score |q(D) - answer_q|.
 
-    They are drawn one after the other. The score, in counts, moves by query_l1 at most
-    (Proposition 9); each draw is over the remaining queries. Callers pass a kernel in place of `asked`,
-    which is charged rho = count * eps^2 / 8, and get the value itself.
+    They are drawn one after the other, each from the remaining queries. The score, in counts, moves by query_l1
+    at most (Proposition 9). Call it with a kernel in place of `asked`: the kernel is charged
+    rho = count * eps^2 / 8, and the call returns the numbers of the queries themselves.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -95,8 +95,8 @@ def select_worst_queries(
         A function of the view that returns the numbers of the queries, in the order drawn, shape (count,).
 
     Raises:
-        ValueError: Fewer than `count` queries are offered, the queries are of another domain, an answer or an excluded number
-            is for another class, an answer is too large, or eps or count is out of range.
+        ValueError: Fewer than `count` queries are offered, the queries are of another domain, an answer or an
+            excluded number is for another class, an answer is too large, or eps or count is out of range.
         BudgetExceeded: The cost exceeds the kernel's budget; no count was read.
     """
     b = exponential.scale(eps, asked.unit.query_l1)
@@ -113,8 +113,8 @@ def select_worst_queries(
 def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, eps: float) -> Answer[int]:
     """Select one query by permute-and-flip with score |q(D) - answer_q| (Proposition 10).
 
-    The score, in counts, moves by query_l1 at most. Callers pass a kernel in place of `asked`, which is charged
-    rho = eps^2 / 2, and get the value itself.
+    The score, in counts, moves by query_l1 at most. Callers pass a kernel in place of `asked`. It is charged
+    rho = eps^2 / 2, and the call returns the value itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -139,8 +139,8 @@ def permute_and_flip(asked: Asked, queries: QueryClass, answers: SparseAnswers, 
 def measure_queries(asked: Asked, queries: QueryClass, numbers: Integers, sigma: float) -> Answer[Float]:
     """Measure q(D) for each of k queries, in counts: l2 = sqrt(k) query_l1 (Proposition 3).
 
-    Each count moves by query_l1 at most. Callers pass a kernel in place of `asked`, which is charged
-    rho = k query_l1^2 / (2 sigma^2), and get the value itself.
+    Each count moves by query_l1 at most. Callers pass a kernel in place of `asked`. It is charged
+    rho = k query_l1^2 / (2 sigma^2), and the call returns the value itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -171,8 +171,8 @@ def keep_queries(
 
     A = sign * (min(q(D) / records, 1) - answer). One unit of privacy changes a count by at most
     query_l1 (Proposition 11). All numbers are fractions, so the draw needs no rounding. Without
-    queries, nothing is charged. Callers pass a kernel in place of `asked`, which is charged the cost of a
-    `Retention`, and get the value itself.
+    queries, nothing is charged. Callers pass a kernel in place of `asked`. It is charged the cost of a
+    `Retention`, and the call returns the value itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -237,7 +237,7 @@ def best_mixture_error(
 
     The best-mixture error is the smallest value, over all weights on the rows of `support`, of the
     largest error |q(D) - answer_q|, in counts. Its l1 sensitivity is `mixture_l1` (Proposition 12). Callers pass a
-    kernel in place of `asked`, which is charged rho = (mixture_l1 / scale)^2 / 2, and get the value itself.
+    kernel in place of `asked`. It is charged rho = (mixture_l1 / scale)^2 / 2, and the call returns the value itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -284,24 +284,26 @@ def _perturbation(asked: Asked, eps: float) -> PerturbedMinimum:
 def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[Integers]:
     """Learn a rule by RSPM: the rule of least cost after Laplace noise on the separators; eps-DP.
 
-    One unit of privacy changes the difference of two rules' costs by at most marginal_l1
-    (Proposition 13). The guarantee holds on condition that the oracle proves its answer on every
-    neighbouring table. Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
+    Callers pass a kernel in place of `asked`. It is charged rho = eps^2 / 2, and the call returns the array
+    itself.
+
+    The guarantee holds only if the oracle proves its answer on every neighbouring table. One unit of privacy
+    changes the difference of two rules' costs by at most marginal_l1 (Proposition 13).
 
     Args:
         asked: The public facts of the call, which the kernel gives.
         task: The class of rules, and the cost of a rule at a record.
-        eps: Parameter of the call, above 0, which costs rho = eps^2 / 2.
+        eps: Parameter of the call, above 0.
         oracle: The oracle that finds the rule of least cost.
 
     Returns:
-        A function of the view that returns the rule as `Rule.written`, or an empty array ("no
-        rule") if the oracle did not prove its answer. The cost is the same for both.
+        A function of the view that returns the rule in the form of `Rule.written`. If the oracle did not prove
+        its answer, the array is empty ("no rule"), and the call costs as much.
 
     Raises:
-        ValueError: The source cannot answer about records, or eps is so small that the noise is too
-            large for exact costs. After the charge: the oracle is set to be exhaustive, and the class is
-            not `exhaustible`.
+        ValueError: Before the charge: the source cannot answer about records, or eps is so small that the
+            noise is too large for exact costs. After the charge: the oracle is set to be exhaustive, but the
+            class is not `exhaustible`.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
@@ -343,7 +345,7 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
 def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, oracle: Oracle) -> Answer[Integers]:
     """Learn a rule by PRSMA over RSPM: (eps, delta)-DP, even if calls of the oracle fail (Proposition 15).
 
-    Callers pass a kernel in place of `asked`, which is charged, and get the array itself.
+    Callers pass a kernel in place of `asked`. It is charged, and the call returns the array itself.
 
     Args:
         asked: The public facts of the call, which the kernel gives.
@@ -408,7 +410,8 @@ def measure_rules(asked: Asked, task: Task, rules: Sequence[Rule], sigma: float)
     """Measure the cost of each of k rules, without rivals, with rounded Gaussian noise.
 
     One unit of privacy changes each cost by at most query_l1, so that l2 = sqrt(k) query_l1
-    (Proposition 3). Callers pass a kernel in place of `asked`, which is charged rho = k query_l1^2 / (2 sigma^2), and get
+    (Proposition 3). Callers pass a kernel in place of `asked`. It is charged rho = k query_l1^2 / (2 sigma^2), and the
+    call returns
     the array itself.
 
     Args:

@@ -70,7 +70,11 @@ class Fitted:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the rows and the tables, such as how far rows differ and that totals do."""
+        """Sentences about the rows and the tables.
+
+        The first says how far the rows are from the given tables; others follow if something was noticed, such as
+        totals of the tables that differ.
+        """
         return (closeness(self.files), *notes(self.order))
 
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -95,9 +95,9 @@ class PublicPrior:
     ) -> PublicPrior:
         """Return the prior from a public table: weigh its rows by the noisy columns, and choose its marginals.
 
-        At most 30 marginals are chosen (`MAX_MARGINALS`). None is chosen if the public columns are no nearer to the
-        noisy ones than columns with equally frequent values, or if the weighted columns stay hopelessly far from the
-        noisy ones (`HOPELESS`).
+        At most 30 marginals are chosen (`MAX_MARGINALS`). None is chosen if the public table is too unlike the
+        private one: its columns are no nearer to the noisy ones than uniform columns are, or they stay hopelessly far
+        from them (`HOPELESS`) even when weighted.
 
         Args:
             public: The public table.

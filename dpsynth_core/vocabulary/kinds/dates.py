@@ -146,10 +146,10 @@ class Days(Scale):
         return bound.isoformat()
 
     def stated_edge(self, edge: float) -> Any:
-        """Return an edge as ISO text, in the form of a domain.
+        """Return an edge as ISO text, such as "2024-12-31", in the form of a domain.
 
-        The end of the last bin may be a day beyond the calendar. The last day of the calendar is
-        then stated, and includes itself.
+        An edge after 9999-12-31, the last day of the calendar, is stated as that day, which then belongs to the last
+        bin.
 
         Args:
             edge: The edge in days since 1970-01-01.

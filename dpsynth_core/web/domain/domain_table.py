@@ -50,7 +50,9 @@ def domain_of(drafts: Iterable[ColumnDraft]) -> Domain:
     """Return the domain of the used columns in their order.
 
     Raises:
-        InputError: A used column is not complete; the error is about the first one.
+        InputError: A used column is not complete (the error is about the first one), two have the same name, or
+            no used column is measured: none is used, or all are filled in.
+        CapacityError: There are too many columns.
     """
     used = [draft for draft in drafts if draft.use]
     return Domain.of([draft.complete() for draft in used], origin=origin_of(used))
