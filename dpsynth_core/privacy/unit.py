@@ -112,8 +112,9 @@ class Unit:
     def sum_l2(self, low: float, high: float) -> float:
         """Return the L2 sensitivity of a sum over rows in which each row adds a number from `low` to `high`.
 
-        It is never rounded down. The range must contain 0. If a person is replaced, each of the
-        person's rows gives way to another number, or to no row.
+        It is `max_rows_per_person` times the most that one row can change the sum: the larger of -low and high if a
+        person is added or removed, and high - low if a person is replaced, whose rows then get other numbers or
+        vanish. It is never rounded down. The range must contain 0.
         """
         lowest, highest = Fraction(low), Fraction(high)
         widest = highest - lowest if self.relation == REPLACE else max(-lowest, highest)

@@ -372,8 +372,9 @@ def _listed(values: Any) -> Iterable[Any]:
 def parse_where(domain: Domain, texts: Sequence[str], field: str = "where") -> Where:
     """Return the group of people that texts such as "region=north", "age=15..64" and "age>=66" describe.
 
-    Several texts of one column mean any of these values. A name or a value may contain "=". Without
-    texts the group is everybody. Unknown columns and values are not refused here, but by `parts_of`.
+    Several texts of one column mean any of these values; people of the group fit the texts of every column. A
+    name or a value may contain "=". Without texts the group is everybody. Unknown columns and values are not
+    refused here, but by `parts_of`.
 
     Args:
         domain: The domain.

@@ -104,12 +104,13 @@ def _of_records(table: PrivateTable, content: str) -> str:
 def of_path(path: Location) -> str:
     """Return the keyed hash (HMAC-SHA256, hexadecimal) of a file, or of all files of a folder with their names.
 
-    Of each file the size counts, and its content up to an equal part of `WHOLE_FILE_BYTES` (256 MiB); a
-    larger file is sampled. The name of a single file does not count.
+    Of each file the size counts, and its content up to an equal part of `WHOLE_FILE_BYTES` (256 MiB); a larger
+    file is sampled. The name of a single file does not count. A local path where nothing is raises no error: it
+    has the hash of an empty folder. The first call in a home makes the secret key.
 
     Raises:
         OSError: A file cannot be read.
-        BooksLost: The secret key is lost or damaged.
+        BooksLost: The secret key is damaged, or missing although tables were charged.
     """
     digest = hmac.new(sealed_fingerprints.key(), digestmod=sha256)
     files, names = _files(path)

@@ -210,15 +210,18 @@ class Share(Statistic):
     def read(cls, entries: Entries, workload: Workload, field: str) -> Self:
         """Return the criterion that JSON states.
 
+        "of" and "tolerance" must be stated. Without "among" the criterion is about everybody; with "against" it is
+        about the difference between the groups "among" and "against".
+
         Args:
             entries: The JSON object.
             workload: The workload, with the domain.
             field: Place of the criterion in the spec, with which the fields of errors begin.
 
         Raises:
-            InputError: A condition is missing or not valid, the groups decide the share by themselves or are the
-                same, there is "against" without "among", the tolerance is not above 0 and below 1, importance or
-                name cannot be used, or another entry is stated.
+            InputError: A condition is missing or not valid, all or none of a group are in `of` by its own condition,
+                "against" stands without "among" or is the same group, the tolerance is missing or not above 0 and
+                below 1, importance or name cannot be used, or an entry is unknown.
         """
         importance, name = cls.common(entries, field)
         of = read_condition(entries.get("of"), workload.domain, f"{field}.of")

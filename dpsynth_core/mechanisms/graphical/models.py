@@ -214,7 +214,11 @@ class Capacity:
         return fits
 
     def used_mb(self, measured: Iterable[Clique]) -> float:
-        """Return the size (JT-SIZE) of a model of the measured tables, in MB."""
+        """Return the size (JT-SIZE) of a model of the measured tables, in MB (1e6 bytes).
+
+        A column that is in no table adds its own cells. With more than 32 columns the size may be an upper bound that
+        depends on earlier calls (`SizeOracle.cells`).
+        """
         return self._sizes.cells(self._present(measured)) * BYTES_PER_CELL / MEGABYTE
 
     def _present(self, measured: Iterable[Clique]) -> tuple[int, ...]:

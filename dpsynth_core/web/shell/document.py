@@ -425,10 +425,12 @@ def shares(draft: Mapping[str, Any], other: Mechanism | None = None) -> Shares:
 def portions(draft: Mapping[str, Any], unknown: Sequence[Attribute]) -> tuple[Portion, ...]:
     """Return the noise (in records) and delta with which each column in `unknown` is learnt, in their order.
 
-    The budget's share for learning is divided between these columns alone. () if `unknown` is empty.
+    The budget's share for learning is divided between these columns alone. () if `unknown` is empty, but the
+    draft is checked then as well.
 
     Raises:
-        InputError: The budget or the unit is not valid.
+        InputError: The budget, its shares, the unit, or the mechanism with its settings cannot be used, or the
+            two linked tables are not complete.
     """
     stated = budget(draft)
     divided = budgeted(mechanism(draft), stated, unknown, draft)
