@@ -12,7 +12,7 @@ from dpsynth_core.planning.epsilon_curve import Bought
 from dpsynth_core.planning.expected_verdict import Facts
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.unit_spec import UNNAMED
-from dpsynth_core.privacy.accountant import ZCDP, in_force
+from dpsynth_core.privacy.accountant import ZCDP, Accountant, in_force
 from dpsynth_core.store import ledger, remote_ledger, verified_books
 from dpsynth_core.store.accounts import Account
 
@@ -32,13 +32,17 @@ def planned(wanted: Wanted, plan: Plan | None, population: str | None) -> Schedu
         BooksLost: The ledger is not whole.
     """
     wanted.check()
-    charged, own = ZCDP, 0.0
-    if plan is not None:
-        own = _with_delta(plan, wanted.delta).shares.delta
-        charged = in_force(plan.mechanism.card.accountant, wanted.epsilon, wanted.delta - own)
+    card = ZCDP if plan is None else plan.mechanism.card.accountant
+    own = 0.0 if plan is None else _with_delta(plan, wanted.delta).shares.delta
     account = _account(population)
-    common = (account if wanted.who == SAME else Account()).counted_in(charged)
-    return Schedule.of(wanted, Costs(common, charged, own, account.rho, account.own_delta))
+
+    def under(charged: Accountant) -> Schedule:
+        common = (account if wanted.who == SAME else Account()).counted_in(charged)
+        return Schedule.of(wanted, Costs(common, charged, own, account.rho, account.own_delta))
+
+    found = under(card)
+    # A run is charged by the accountant that covers its own epsilon, which is smaller than that of all runs together.
+    return found if in_force(card, found.each, wanted.delta - own) is card else under(ZCDP)
 
 
 def forecast(schedule: Schedule, plan: Plan, people: int | None) -> Bought | None:

@@ -5,8 +5,9 @@ of the rho that the whole epsilon allows. As epsilon grows like the square root 
 whole epsilon. Where the people of each release are in no other one, a person loses no more than one release costs, and each release may
 use all of the epsilon.
 
-Each epsilon of a release is rounded down and each cap is rounded up, so that the ledger takes every release of the schedule, and none
-more. The sums here are exact fractions, as those of the ledger are (`store.accounts`).
+Each epsilon of a release is rounded down and each cap is rounded up, so that the ledger takes every release of the schedule. It takes none
+more, unless much was spent before: then the rounding of the cap may be as large as a release. The sums here are exact fractions, as those
+of the ledger are (`store.accounts`).
 """
 
 from __future__ import annotations

@@ -102,6 +102,26 @@ def test_the_ledger_takes_a_year_of_releases_and_refuses_the_next(accountant: Ac
         charged("Patients", found, "run4")
 
 
+@pytest.mark.parametrize(
+    ("every", "years", "epsilon", "charging"),
+    [("quarter", 1, 22.0, GDP), ("month", 1, 22.0, GDP), ("month", 5, 22.0, GDP), ("half-year", 1, 60.0, ZCDP), ("year", 1, 25.0, ZCDP)],
+)
+def test_a_whole_epsilon_beyond_gdp_is_counted_as_the_ledger_charges_its_releases(
+    every: str, years: int, epsilon: float, charging: Accountant
+) -> None:
+    """GDP covers epsilon up to 21.56 at delta 1e-9: not all releases together, but each of many."""
+    plan = Plan.of(Spec.from_json(usual({"kind": "demo"}, DOMAIN.to_json(), mechanism="gaussian")))
+    found = planned.planned(Wanted(every, years, epsilon), plan, "Patients")
+    alone = Plan.of(Spec.from_json(usual({"kind": "demo"}, DOMAIN.to_json(), mechanism="gaussian", epsilon=found.each)))
+    assert found.costs.charged is alone.shares.accountant is charging
+    assert found.rho == alone.shares.rho
+    planned.set_cap(LOCAL_OWNER, found, "Patients", "")
+    for number in range(found.number):
+        charged("Patients", found, f"run{number}")
+    with pytest.raises(CapExceeded):
+        charged("Patients", found, "next")
+
+
 def test_what_was_spent_before_counts_on_top_of_the_schedule() -> None:
     first = Schedule.of(Wanted("year", 1, 2.0), Costs(ZCDP, ZCDP))
     planned.set_cap(LOCAL_OWNER, first, "Patients", "")
