@@ -37,6 +37,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.facts import learnt
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import known_total
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 
 LEVEL, BOUNDED = 0.05, 0.01
@@ -91,8 +92,8 @@ class Table:
         columns: The table.
         basis: `NOISE` if both releases measured it, `BOUNDS` if the errors of both are bounded.
         cells: Its possible cells.
-        found: The change of a share that would be listed in at least 80 % of such comparisons, as a share of the people; of a bounded
-            table, surely.
+        found: The change of the share of any one of its cells that would be listed in at least 80 % of such comparisons, as a share of
+            the people; 1 if no change is listed so often.
     """
 
     columns: Clique
@@ -111,6 +112,7 @@ class Compared:
         left: Tables that were left out because 20,000 cells (`MOST_CELLS`) are compared already.
         columns: Columns that only one release has, or that have other values.
         correction: One of `CORRECTIONS`.
+        level: Level of the measured tables: `LEVEL`, without the part that bounded tables have if there were any to compare.
         sampling: Design effect of the samples; None if sampling was left out.
     """
 
@@ -119,6 +121,7 @@ class Compared:
     left: tuple[Clique, ...]
     columns: tuple[str, ...]
     correction: str
+    level: float
     sampling: float | None
 
     @property
@@ -182,10 +185,11 @@ def compare(before: Release, after: Release, correction: str = HOLM, sampling: f
     kept, left = _smallest(first, [*measured, *bounded])
     measured, bounded = ([table for table in kept if table in part] for part in (measured, bounded))
     by_bounds = _bounded(before, after, bounded, sizes)
-    found = _measured(first, second, measured, correction, LEVEL - BOUNDED if bounded else LEVEL, sizes)
+    level = LEVEL - BOUNDED if bounded else LEVEL  # not by `by_bounds`: whether bounds say nothing depends on the noise
+    found = _measured(first, second, measured, correction, level, sizes)
     said = {table.columns for table in (*found, *by_bounds)}
     silent = tuple(table for table in wanted if table not in said and table not in left)
-    return Compared((*found, *by_bounds), silent, left, apart, correction, sampling)
+    return Compared((*found, *by_bounds), silent, left, apart, correction, level, sampling)
 
 
 def holm(p: Float) -> Float:
@@ -250,18 +254,21 @@ def _measured(
     pairs: list[tuple[Clique, tuple[int, ...], Estimated, Estimated]] = []
     for table in tables:
         one_table, other_table = (_shares(release, table) for release in (first, second))
-        pairs += [(table, codes, one_table[place], other_table[place]) for place, codes in _possible(first, table)]
+        pairs += [(table, codes, one_table[place], other_table[place]) for place, codes in _possible(first.domain, table)]
     spread = [_deviation(one, other, sizes) for _, _, one, other in pairs]
     p = np.array([_p_value(one, other, deviation) for (_, _, one, other), deviation in zip(pairs, spread, strict=True)])
     adjusted = _ADJUST[correction](p).tolist()
     cells: dict[Clique, list[Cell]] = {table: [] for table in tables}
-    deviations: dict[Clique, list[float]] = {table: [] for table in tables}
-    for (table, codes, one, other), deviation, alone, corrected in zip(pairs, spread, p.tolist(), adjusted, strict=True):
+    for (table, codes, one, other), alone, corrected in zip(pairs, p.tolist(), adjusted, strict=True):
         before, after = (0.0 if math.isnan(share.value) else share.value for share in (one, other))
         cells[table].append(Cell(codes, before, after, *_interval(one, other, reach, sizes), alone, corrected, corrected <= level))
-        deviations[table].append(deviation)
     first_step = normal(1 - level / (2 * max(1, len(pairs)))) + normal(POWER)
-    return [Table(r, NOISE, tuple(cells[r]), min(1.0, first_step * float(np.median(deviations[r])))) for r in tables if cells[r]]
+    largest = dict.fromkeys(tables, 0.0)
+    for (table, _, one, other), deviation in zip(pairs, spread, strict=True):
+        # A change moves the share, and the deviation depends on the share.
+        moved = (_deviation(one, other, sizes, way * first_step * deviation) for way in (-1, 1)) if math.isfinite(deviation) else ()
+        largest[table] = max([largest[table], *moved])
+    return [Table(r, NOISE, tuple(cells[r]), min(1.0, first_step * largest[r] or 1.0)) for r in tables if cells[r]]
 
 
 def _shares(release: Known, table: Clique) -> list[Estimated]:
@@ -271,18 +278,25 @@ def _shares(release: Known, table: Clique) -> list[Estimated]:
     return Noisy(release.domain, estimate).cells({}, table)
 
 
-def _possible(first: Known, table: Clique) -> list[tuple[int, tuple[int, ...]]]:
+def _possible(domain: Domain, table: Clique) -> list[tuple[int, tuple[int, ...]]]:
     """Return the possible cells of a table: the place in C order, and the codes."""
-    impossible = first.domain.impossible_cells(table)
-    every = enumerate(tuple(map(int, codes)) for codes in np.ndindex(*first.domain.sizes(table)))
+    impossible = domain.impossible_cells(table)
+    every = enumerate(tuple(map(int, codes)) for codes in np.ndindex(*domain.sizes(table)))
     return [(place, codes) for place, codes in every if impossible is None or not impossible[codes]]
 
 
-def _deviation(one: Estimated, other: Estimated, sizes: tuple[float, float] | None) -> float:
-    """Return the standard deviation of the difference of two shares if nothing changed; infinite where a number of people may be 0."""
+def _deviation(one: Estimated, other: Estimated, sizes: tuple[float, float] | None, moved: float = 0.0) -> float:
+    """Return the standard deviation of the difference of two shares if nothing changed; infinite where a number of people may be 0.
+
+    Args:
+        one: The earlier share.
+        other: The later share.
+        sizes: Effective number of people in each sample, or None.
+        moved: Amount by which the share of both together is taken to be larger than estimated.
+    """
     if one.below <= 0 or other.below <= 0:
         return math.inf
-    share = min(1.0, max(0.0, (one.above + other.above) / (one.below + other.below)))
+    share = min(1.0, max(0.0, (one.above + other.above) / (one.below + other.below) + moved))
     variance = math.fsum(max(0.0, e.above_above - 2 * share * e.above_below + share**2 * e.below_below) / e.below**2 for e in (one, other))
     if sizes is not None:
         smoothed = (share * sum(sizes) + 1) / (sum(sizes) + 2)  # that of a cell with nobody in it varies too
@@ -339,16 +353,28 @@ def _bounded(before: Release, after: Release, tables: Sequence[Clique], sizes: t
         bound, by_itself = (sum(one[table] for one in pair) for pair in (limits, singly))
         if by_itself >= 1:
             continue
-        cells = []
-        for _, codes in _possible(_known(before), table):
+        cells, pairs = [], []
+        quantile = normal(1 - BOUNDED / parts / (2 * number))
+        for _, codes in _possible(before.domain, table):
             one, other = (float(part[table][codes]) for part in shares)
             sampled = 0.0 if sizes is None else _sampling(one, other, sizes)
             wide = by_itself + normal(1 - alone / 2) * sampled
-            sure = bound + normal(1 - BOUNDED / parts / (2 * number)) * sampled
+            sure = bound + quantile * sampled
+            pairs.append((one, other))
             low, high = within((other - one - wide, other - one + wide), -1.0, 1.0)
             cells.append(Cell(codes, one, other, low, high, math.nan, math.nan, abs(other - one) > sure))
-        found.append(Table(table, BOUNDS, tuple(cells), min(1.0, 2 * bound)))
+        size = 2 * bound  # the bounds may hide a change as well as feign one
+        if sizes is not None:
+            for _ in range(2):  # once more, because a change moves the shares
+                most = max(_sampling(_toward_half(one, size), _toward_half(other, size), sizes) for one, other in pairs)
+                size = 2 * bound + (quantile + normal(POWER + BOUNDED)) * most
+        found.append(Table(table, BOUNDS, tuple(cells), min(1.0, size)))
     return found
+
+
+def _toward_half(share: float, most: float) -> float:
+    """Return the share nearest to 1/2, where samples vary most, among those that differ by `most` at most."""
+    return min(0.5, share + most) if share < 0.5 else max(0.5, share - most)
 
 
 def _limits(release: Release, level: float) -> Mapping[Clique, float]:

@@ -100,7 +100,8 @@ def changes(
         before: The earlier release, or its bundle: a path, bytes or a binary stream.
         after: The later release, or its bundle.
         correction: How many cells are corrected for: "holm" (the probability of any false change is at most 5 %) or "bh" (of
-            the listed changes, at most 5 % are expected to be false; Benjamini-Hochberg).
+            the listed changes, at most 5 % are expected to be false if cells are independent or depend positively;
+            Benjamini-Hochberg).
         sampling: The design effect of the samples, from 1 (simple random samples) to 100, to count the sampling error
             too; by default it is left out.
         seconds: Time that each check may take, from 1 to 1,000,000.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpsynth_core.bundle.verdicts import Running
 from dpsynth_core.extensions.repeated.changes import BH, HOLM, MOST_EFFECT
-from dpsynth_core.extensions.repeated.changes_report import TABLE_TITLES, TITLES
+from dpsynth_core.extensions.repeated.changes_report import CONDITION, TABLE_TITLES, TITLES
 from dpsynth_core.extensions.repeated.changes_work import NAMES, Bundle, Found, found
 from dpsynth_core.foundation.private_files import private_file
 from dpsynth_core.foundation.zones import Zone
@@ -31,11 +30,14 @@ from dpsynth_core.web.shell.text import WHOLE, capital, literal, one_line
 NAME = "changes"
 _FOUND = "changes_found"
 """Session key of what was compared, and of what was found, so that showing it again costs nothing."""
+_LOW, _SHOWN = 10, 200
+"""Rows of a table that is drawn in full height, and of one that is drawn at all."""
 _UPLOAD = "A bundle (ZIP)"
 _CORRECTIONS = {HOLM: "No false change (Holm)", BH: "Few false changes (Benjamini-Hochberg)"}
 _CORRECTION_HELP = (
     "Of many cells some differ by chance. With Holm, any false change is listed with a probability of 5 % at most. With "
-    "Benjamini-Hochberg, 5 % of the listed changes at most are expected to be false."
+    "Benjamini-Hochberg, 5 % of the listed changes at most are expected to be false, "
+    f"if {CONDITION}."
 )
 _SAMPLING_HELP = "Choose it where each table is a random sample of the people you ask about."
 _EFFECT_HELP = "1 is a simple random sample. Surveys state the design effect of theirs."
@@ -151,9 +153,10 @@ def _show(project: Current, sides: list[Side], made: Found) -> None:
     with frame.card("What changed?"):
         st.markdown(f"**{literal(first, WHOLE)}**")
         if made.changed:
-            lines = [[one_line(cells[0], 120), *cells[1:]] for cells in made.changed]
-            height = min(420, 40 + 35 * len(lines))
-            st.dataframe(pd.DataFrame(lines, columns=list(TITLES)), hide_index=True, height=height, alt="Cells that changed")
+            with st.container(height=420 if len(made.changed) > _LOW else "content", border=False):
+                st.markdown(_table(TITLES, made.changed[:_SHOWN]))
+            if len(made.changed) > _SHOWN:
+                st.caption(f"These are the {_SHOWN} largest changes of {len(made.changed):,}. The CSV file has all.")
         for sentence in rest:
             st.caption(literal(sentence, WHOLE))
         for name, questions in zip(NAMES, made.open, strict=True):
@@ -165,11 +168,22 @@ def _show(project: Current, sides: list[Side], made: Found) -> None:
                 taken = partial(_taken, project, sides, content)
                 st.download_button(f"Download as {ending.upper()}", taken, f"what-changed.{ending}", mime, **look)
     with st.expander("Every table, and how small a change is found", icon=":material/table_rows:", key="changes_tables"):
-        lines = [[one_line(cells[0], 120), *cells[1:]] for cells in made.tables]
-        st.dataframe(pd.DataFrame(lines, columns=list(TABLE_TITLES)), hide_index=True, alt="Tables that were compared")
+        with st.container(height=420 if len(made.tables) > _LOW else "content", border=False):
+            st.markdown(_table(TABLE_TITLES, made.tables[:_SHOWN]))
+        if len(made.tables) > _SHOWN:
+            st.caption(f"These are {_SHOWN} of {len(made.tables):,} tables. The HTML file has all.")
     with st.expander("What can’t be said", icon=":material/help:", key="changes_unsaid"):
         for sentence in made.unsaid:
             st.markdown(f"- {literal(sentence, WHOLE)}")
+
+
+def _table(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of texts as a table in Markdown.
+
+    A frame's own button would save it without a note in the ledger, and as a CSV file whose names a spreadsheet may run as formulas.
+    """
+    escaped = [[literal(cells[0], 120), *map(literal, cells[1:])] for cells in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (titles, ("---", *["---:"] * (len(titles) - 1)), *escaped))
 
 
 def _taken(project: Current, sides: list[Side], content: bytes) -> bytes:

@@ -15,7 +15,6 @@ from dpsynth_core.extensions.repeated.changes import (
     BOUNDS,
     CORRECTIONS,
     HOLM,
-    LEVEL,
     NOISE,
     POWER,
     Cell,
@@ -35,6 +34,8 @@ COLUMNS = ("table", "cell", "basis", "before", "after", "change", "low", "high",
 """Columns of the CSV file. Shares of all people from 0 to 1, as estimated without bias."""
 TITLES = ("Share of the people", "Before", "After", "Change", "95% interval", "Adjusted p", "Rests on")
 TABLE_TITLES = ("Table", "Cells", "Changed", "Rests on", "A change this large is found")
+CONDITION = "cells are independent or depend positively"
+"""What Benjamini and Hochberg's correction needs."""
 _NAMED, _SHOWN = 8, 500
 _RESTS = {NOISE: "noise of both", BOUNDS: "bounds of both"}
 
@@ -80,6 +81,7 @@ def unsaid(found: Compared) -> list[str]:
         said.append(f"Of {unchanged:,} cells no change is shown. That does not say that there was none: a smaller one cannot be seen.")
     if found.sampling is None:
         said.append("Whether other people would have given other numbers: the sampling error was left out.")
+    said.append("Shares with survey weights: each row counts once, and weights are not used.")
     said.append("Why a share changed. Another questionnaire, another frame or mistakes in a table look like a change of the people.")
     return said
 
@@ -92,8 +94,8 @@ def reading(found: Compared) -> list[str]:
     ]
     if found.tables:
         said.append(
-            f"“{TABLE_TITLES[-1]}”: of a change of one share by so much, {POWER:.0%} or more of such comparisons list it. Smaller ones are "
-            "missed more often."
+            f"“{TABLE_TITLES[-1]}”: of a change of any one share by so much, {POWER:.0%} or more of such comparisons list it. Smaller "
+            "ones are missed more often."
         )
     kinds = {table.basis for table in found.tables}
     if NOISE in kinds:
@@ -172,12 +174,12 @@ def table_texts(table: Table) -> list[str]:
 def _level(found: Compared) -> str:
     """Return the sentence that names the correction and its level."""
     bounded = any(table.basis == BOUNDS for table in found.tables)
-    level = f"{LEVEL - BOUNDED if bounded else LEVEL:.0%}"
+    level = f"{found.level:.0%}"
     name = CORRECTIONS[found.correction]
     if found.correction == HOLM:
         said = f"Corrected by {name}: where nothing changed, any cell is listed with a probability of {level} at most."
     else:
-        said = f"Corrected by {name}: of the listed cells, {level} at most are expected to be unchanged."
+        said = f"Corrected by {name}: of the listed cells, {level} at most are expected to be unchanged, if {CONDITION}."
     more = f" Tables that rest on bounds have {BOUNDED:.0%} more, divided by their number (Bonferroni)." if bounded else ""
     return f"{said}{more}"
 

@@ -7,6 +7,7 @@ import io
 import math
 from functools import cache
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from benchmarks import changes as benchmark
 from dpsynth_core.claims.certificate import table_bounds
 from dpsynth_core.evaluation.questions.known import Known
-from dpsynth_core.extensions.repeated import changes_report
+from dpsynth_core.extensions.repeated import changes, changes_report
 from dpsynth_core.extensions.repeated.changes import (
     BH,
     BOUNDED,
@@ -123,6 +124,55 @@ def test_a_change_of_the_named_size_is_found_as_often_as_said() -> None:
     assert found >= scipy.stats.binom.ppf(FEW, 300, 0.8), f"{found} of 300, seed {seed}"
 
 
+UNEVEN = np.array([[2800.0, 300.0, 60.0, 200.0], [240.0, 200.0, 40.0, 160.0]])
+
+
+@pytest.mark.parametrize("way", [-1, 1])
+def test_a_change_of_the_named_size_is_found_as_often_as_said_in_every_cell(way: int) -> None:
+    """One cell has a share of 0.7; what it gains or loses the others lose or gain in equal parts."""
+    seed = 20261133
+    rng = np.random.default_rng(seed)
+    for table in listed(UNEVEN, UNEVEN, rng):
+        for one in table.cells:
+            axes = one.codes if table.columns == BOTH else (*one.codes, 0) if table.columns == ("sex",) else (0, *one.codes)
+            moved = np.full(UNEVEN.shape, 0.0)
+            rest = np.ones(UNEVEN.shape, dtype=bool)
+            rest[tuple(code if name in table.columns else slice(None) for name, code in zip(BOTH, axes, strict=True))] = False
+            moved[axes], moved[rest] = 1.0, -1 / rest.sum()
+            after = UNEVEN + way * table.found * UNEVEN.sum() * moved
+            tables = ([t for t in listed(UNEVEN, after, rng) if t.columns == table.columns] for _ in range(200))
+            found = sum(cell.changed for [t] in tables for cell in t.cells if cell.codes == one.codes)
+            assert found >= scipy.stats.binom.ppf(FEW, 200, 0.8), f"{table.columns} {one.codes}: {found} of 200, seed {seed}"
+
+
+@pytest.mark.parametrize("effect", [1.0, 5.0])
+def test_a_change_of_the_named_size_is_found_as_often_as_said_from_bounds_and_samples(
+    effect: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows hide as much of the change as their bounds allow, and both tables are samples of 2,000 people."""
+    seed, bound, number = 20261134, 0.01, 2000 / effect
+    rng, shares = np.random.default_rng(seed), np.array([0.45, 0.3, 0.2, 0.05])
+    monkeypatch.setattr(changes, "_limits", lambda *_: {("region",): bound})
+
+    def table(before: np.ndarray, after: np.ndarray) -> Table:
+        pair = [
+            SimpleNamespace(domain=DOMAIN, statements=SimpleNamespace(published=lambda _, one=one: {("region",): one}))
+            for one in (before, after)
+        ]
+        (found,) = changes._bounded(*pair, [("region",)], (number, number))  # type: ignore[arg-type]
+        return found
+
+    size = table(shares, shares).found
+    for code in range(4):
+        after = shares * (1 - shares[code] - size) / (1 - shares[code])
+        after[code] = shares[code] + size
+        found = 0
+        for _ in range(400):
+            drawn = [rng.multinomial(round(number), one) / round(number) for one in (shares, after)]
+            found += table(drawn[0] + bound * (np.arange(4) == code), drawn[1] - bound * (np.arange(4) == code)).cells[code].changed
+        assert found >= scipy.stats.binom.ppf(FEW, 400, 0.8), f"{code}: {found} of 400, seed {seed}"
+
+
 @cache
 def pair(world: str = "moved", mechanism: str = "independent", seed: int = 3, certificate: float = 0.05) -> tuple:
     return benchmark.pair_of_releases(world, mechanism, 1.0, seed, certificate)
@@ -178,12 +228,13 @@ def test_a_release_is_the_same_as_itself_and_other_choices_are_refused() -> None
     refused(compare, one, goldens.like("aim", domain=goldens.BINARY), saying="no column with the same values in common")
 
 
-def test_sampling_makes_every_measured_interval_wider() -> None:
+def test_sampling_makes_every_interval_wider_and_every_size_larger() -> None:
     before, after = pair()
     bare, sampled, clustered = (compare(before, after, HOLM, effect) for effect in (None, 1.0, 4.0))
     for one, two, three in zip(bare.tables, sampled.tables, clustered.tables, strict=True):
         widths = [[cell.high - cell.low for cell in table.cells] for table in (one, two, three)]
         assert all(a < b < c or b == c == 2 for a, b, c in zip(*widths, strict=True))
+        assert one.found < two.found < three.found or three.found == 1
 
 
 def reported(found: Compared, before: object, after: object) -> tuple[str, list[dict[str, str]]]:

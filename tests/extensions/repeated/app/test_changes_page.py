@@ -26,11 +26,23 @@ def test_the_two_newest_runs_are_checked_and_compared() -> None:
     assert not app.exception
     assert "beyond the noise of both releases" in words(app) or "none is shown to have changed" in words(app)
     assert "Corrected by Holm" in words(app)
+    assert not app.dataframe
+    assert any("| Table | Cells | Changed |" in one.value for one in app.markdown)
     assert {one.label for one in app.get("download_button")} == {"Download as HTML", "Download as CSV"}
     app.toggle(key="changes_sampling").set_value(True).run()
     assert "Corrected by Holm" not in words(app)  # what was compared had other choices
     app.button(key="changes_go").click().run()
     assert "sampling error of simple random samples" in words(app)
+
+
+def test_a_table_on_the_page_has_no_download_and_hostile_names_are_text() -> None:
+    titles = ("Share", "Before")
+    lines = [["=1+1 | **bold** `x`", "< 0.1"], ["name", ""]]
+    drawn = changes_page._table(titles, lines).splitlines()
+    assert drawn[:2] == ["| Share | Before |", "| --- | ---: |"]
+    assert r"\|" in drawn[2]
+    assert r"\*\*bold" in drawn[2]
+    assert drawn[3] == "| name |  |"
 
 
 def test_a_download_is_noted_for_each_run() -> None:
