@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -71,6 +72,35 @@ def test_a_damaged_file_says_nothing(tmp_path: Path, content: bytes) -> None:
     assert said(tmp_path / "a") == ""
     (tmp_path / "a-metadata.json").write_bytes(content or b"[[]]")
     assert said(tmp_path / "a") == ""
+
+
+PART = "docProps/core.xml"
+CONTENT, CENTRAL = 30 + len(PART), b"PK\1\2"
+"""Where the packed content of the first part begins, and what the entry about it at the end of an archive begins with."""
+
+
+@pytest.mark.parametrize("damage", ["none", "content", "encrypted", "packing"])
+def test_a_workbook_that_is_damaged_or_encrypted_says_nothing(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(PART, "<title>SYNTHETIC ROWS, plan 0123456789ab</title>" + "".join(map(chr, range(32, 127))))
+    held, entry = bytearray(path.read_bytes()), path.read_bytes().index(CENTRAL)
+    if damage == "content":
+        held[CONTENT : CONTENT + 10] = b"\xff" * 10
+    elif damage == "encrypted":
+        held[6] = held[entry + 8] = 1
+    elif damage == "packing":
+        held[8] = held[entry + 10] = 77  # a way to pack that no library knows
+    path.write_bytes(held)
+    assert said(path).startswith(WARNING) if damage == "none" else said(path) == ""
+
+
+def test_a_table_in_memory_whose_columns_are_a_method_says_nothing() -> None:
+    class Foreign:
+        def columns(self) -> list[str]:
+            raise AssertionError
+
+    assert said(Foreign()) == ""
 
 
 def test_places_that_are_no_files_are_not_opened(tmp_path: Path) -> None:
