@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from dpsynth_core.extensions.attacks.measures import ATTACKS, Codes, People, Roles, Tried
 from dpsynth_core.extensions.attacks.outcomes import Ceiling, Count, difference, outcome
@@ -16,6 +17,10 @@ FEWEST = 50
 MOST = 20_000
 """Most people of a group who are looked at; more take too long."""
 FIELD = "people left out"
+_BY_CHANCE = 1e-9
+"""Probability below which chance does not explain that records are in both groups."""
+_SAME = 0.1
+"""Share of the smaller group with such records, from which on a comparison is refused. Below, differences are at most a tenth too small."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,8 @@ def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ..
         ceiling: What epsilon allows (`outcomes.Ceiling`).
 
     Raises:
-        InputError: A group has fewer than 50 people (`FEWEST`), or both groups have the same records in the
-            same order.
+        InputError: A group has fewer than 50 people (`FEWEST`), or people of the table are among those left out
+            (`check`).
     """
     check(people.inside, people.outside)
     copied = replace(people, rows=people.inside)
@@ -69,17 +74,41 @@ def compared(people: People, roles: Roles, ceiling: Ceiling) -> tuple[Beside, ..
 
 
 def check(inside: Codes, outside: Codes) -> None:
-    """Check that two groups can be compared, and return nothing. Errors contain no value of a record.
+    """Check that two groups can be compared, and return nothing. Errors contain no value of a record, and no number of them.
+
+    Left-out people may have the records of people of the table by chance, and in a table with few cells nearly all
+    do. So these are taken for the same people in two cases alone. One is that both groups have the same records,
+    in whatever order. In the other, chance does not explain how often a record that two people have is once in each
+    group (with a probability of about 1e-9), and this happens for at least a tenth of the smaller group. If hardly
+    anybody shares a record, this finds the table itself even where both groups are samples from 200,000 people.
 
     Raises:
-        InputError: A group has fewer than 50 people (`FEWEST`), or both groups have the same records in the same order.
+        InputError: A group has fewer than 50 people (`FEWEST`), or people of the table are among those left out.
     """
     if len(inside) < FEWEST:
         raise InputError("table", f"it has fewer than {FEWEST} people", "attacks on so few people say nothing")
     if len(outside) < FEWEST:
         raise InputError(FIELD, f"there are fewer than {FEWEST}", "give a file with more people")
-    if np.array_equal(inside, outside):
-        raise InputError(FIELD, "these are the records of the table itself", "give a file of people who did not take part")
+    if _same_people(inside, outside):
+        raise InputError(FIELD, "records of the table itself are among them", "give a file of people who did not take part")
+
+
+def _same_people(inside: Codes, outside: Codes) -> bool:
+    """Return whether people of one group are taken to be in the other, as `check` says.
+
+    If who is in which group is chance, then two people are in different groups with probability `split`. It does not
+    matter how frequent records are, as only those that two people have are looked at.
+    """
+    people = len(inside), len(outside)
+    _, found = np.unique(np.concatenate([inside, outside]), axis=0, return_inverse=True)
+    of_inside, of_outside = (np.bincount(part, minlength=found.max() + 1) for part in np.split(found.ravel(), [people[0]]))
+    if np.array_equal(of_inside, of_outside):
+        return True
+    pairs = of_inside + of_outside == 2
+    apart = int((pairs & (of_inside == 1)).sum())
+    split = 2 * people[0] * people[1] / (sum(people) * (sum(people) - 1))
+    by_chance = scipy.stats.binom.sf(apart - 1, int(pairs.sum()), split)
+    return bool(by_chance < _BY_CHANCE and apart >= _SAME * min(people))
 
 
 def _beside(title: str, tried: Tried, copied: Tried, ceiling: Ceiling, attacks: int) -> Beside:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,11 +38,11 @@ READING = (
     "An attack that works on people of the table may work as well on people who never were in it. So each is tried on both. Its outcome "
     "says whether the difference is more than chance, and more than epsilon allows. There is no grade."
 )
-LEFT_OUT, HALF = "People in a file", "Half of the table"
+LEFT_OUT, HALF = "People in a file", "A random half"
 _WAYS = {
     LEFT_OUT: "The file has people like those of the table who did not take part. It has the same columns and is written in the same way.",
-    HALF: "The plan is run again on a random half of the people, and the other half is left out. Nothing of this run is kept or published. "
-    "The outcome is about the plan and this program, and not about the rows of this release.",
+    HALF: "The plan is run again on a random half of at most 40,000 people, drawn at random, and their other half is left out. Nothing of "
+    "this run is kept or published. The outcome is about the plan and this program, and not about the rows of this release.",
 }
 _SURE = (
     "Differences are in points, with 95% confidence. In 1,000 comparisons, chance alone leads to “seen” in at most one, and a sound "
@@ -53,6 +55,8 @@ _BROKEN = (
 )
 _MOST_SECONDS = 300.0
 """Longest expected time of a rehearsal, which the page waits for."""
+_LONGEST_READ = 3600.0
+"""Seconds after which nobody reads an uploaded file any more."""
 
 
 def results(opened: OpenRun) -> None:
@@ -61,7 +65,7 @@ def results(opened: OpenRun) -> None:
     Where the rows cannot be attacked here, a sentence on the reason replaces the switch (`refusal`). Switching it
     on, and confirming the first time, records a look at the private table, which later releases state. The
     attacks are on at most 20,000 people of a group: of an uploaded file, which is on the disk while it is read,
-    or of a run of the plan on half of the people, if this is expected to take at most 300 seconds. Nothing is
+    or of a run of the plan on half of at most 40,000 people, if this is expected to take at most 300 seconds. Nothing is
     charged, and no result is stored.
     """
     if opened.release.codes is None:
@@ -114,7 +118,7 @@ def _rehearsal(opened: OpenRun, roles: Roles) -> None:
     plan = rehearsing.plan(opened.run.spec)
     if (seconds := plan.forecast.seconds) > _MOST_SECONDS:
         st.caption(f":material/info: A run of this plan takes about {duration(seconds)}, which is too long for this page.")
-    elif st.button(f"Run on half of the people (about {duration(seconds)})", key="attacks_rehearse", icon=":material/visibility_lock:"):
+    elif st.button(f"Run on a random half (about {duration(seconds)})", key="attacks_rehearse", icon=":material/visibility_lock:"):
         with st.spinner("Running and attacking …"):
             records = curator.records(opened.run.spec, opened.release.domain, 2 * MOST)
             people = combine(partial(rehearsing.rehearsed, plan), records)
@@ -144,7 +148,8 @@ def _against_file(opened: OpenRun, roles: Roles) -> None:
 def _read(opened: OpenRun, content: bytes) -> Zoned[Any]:
     """Return the records of a file that is written as the table is, as codes, shape (records, columns).
 
-    The file is on the disk only while it is read, in the project's folder, which its owner alone can read.
+    The file is on the disk only while it is read, in the project's folder, which its owner alone can read. If the
+    process is killed meanwhile, the next attack of the project after an hour deletes it.
 
     Args:
         opened: The open run.
@@ -154,13 +159,20 @@ def _read(opened: OpenRun, content: bytes) -> Zoned[Any]:
         InputError: It is not such a table.
     """
     spec, folder = opened.run.spec, project_folder(opened.run.project)
-    for left in folder.glob("left-out-*"):  # of a process that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    _tidy(folder)
     with tempfile.TemporaryDirectory(prefix="left-out-", dir=folder) as place:
         path = Path(place) / "people"
         path.write_bytes(content)
         data = spec.data.model_copy(update={"path": str(path)})
         return curator.records(spec.model_copy(update={"data": data}), opened.release.domain, MOST)
+
+
+def _tidy(folder: Path) -> None:
+    """Delete what killed processes left an hour ago or more. What is younger may be what another window reads now."""
+    for left in folder.glob("left-out-*"):
+        with suppress(OSError):  # another window deletes its own
+            if time.time() - left.stat().st_mtime > _LONGEST_READ:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def ceiling_of(plan: Plan, rho: float) -> Ceiling:

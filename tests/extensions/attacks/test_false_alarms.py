@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.table import spec
-from dpsynth_core.extensions.attacks.comparing import FEWEST, compared, counts
+from dpsynth_core.extensions.attacks.comparing import FEWEST, FIELD, MOST, check, compared, counts
 from dpsynth_core.extensions.attacks.measures import ATTACKS, People, Roles
 from dpsynth_core.extensions.attacks.outcomes import ABOVE, NOTHING, Count, difference_by_chance, outcome
 from dpsynth_core.foundation.errors import InputError
@@ -120,6 +120,61 @@ def test_too_few_people_and_the_table_itself_are_refused() -> None:
     for inside, outside in ((people[: FEWEST - 1], people), (people, people[: FEWEST - 1]), (people, people.copy())):
         with pytest.raises(InputError):
             compared(People(SIZES, inside, outside, people), ROLES, CEILING)
+
+
+def wide(rng: np.random.Generator, people: int) -> NDArray[np.int64]:
+    """Records of which nearly each is unique."""
+    return rng.integers(0, 9, (people, 8))
+
+
+def few_cells(rng: np.random.Generator, people: int) -> NDArray[np.int64]:
+    """Records of which nearly everybody's is somebody else's too."""
+    return rng.integers(0, (3, 2, 2), (people, 3))
+
+
+def is_refused(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> bool:
+    try:
+        check(inside, outside)
+    except InputError as error:
+        return str(error) == f"{FIELD}: records of the table itself are among them; give a file of people who did not take part"
+    return False
+
+
+@pytest.mark.parametrize("records", [wide, world, few_cells])
+def test_the_table_in_another_order_is_refused(records: Callable[[np.random.Generator, int], NDArray[np.int64]]) -> None:
+    rng = np.random.default_rng(1)
+    people = records(rng, 400)
+    assert is_refused(people, rng.permutation(people))
+
+
+def test_parts_and_samples_of_the_table_are_refused() -> None:
+    rng = np.random.default_rng(2)
+    for draw in (wide, world):
+        people, others = draw(rng, 2_000), draw(rng, 2_000)
+        assert is_refused(people, rng.permutation(people)[1:])
+        assert is_refused(people, rng.permutation(people)[:200])
+        assert is_refused(people, rng.permutation(np.concatenate([people, others])))
+    people = wide(rng, 150_000)
+    assert is_refused(*(people[rng.choice(len(people), MOST, replace=False)] for _ in range(2)))
+
+
+@pytest.mark.parametrize("records", [wide, world, few_cells])
+def test_people_who_have_the_same_records_by_chance_are_not(records: Callable[[np.random.Generator, int], NDArray[np.int64]]) -> None:
+    """Also if the table has everybody's record, and if half of its people have a twin."""
+    rng = np.random.default_rng(3)
+    for inside, outside in ((500, 500), (2_000, 300), (300, 2_000)) * 60:
+        people = records(rng, inside + outside)
+        twins = rng.permutation(np.concatenate([people, people]))[: inside + outside]
+        assert not is_refused(people[:inside], people[inside:])
+        assert not is_refused(twins[:inside], twins[inside:])
+    everybody = np.concatenate([few_cells(rng, 5_000), few_cells(rng, 400)])
+    assert not is_refused(everybody[:5_000], everybody[5_000:])
+
+
+def test_a_few_people_who_took_part_are_not_told() -> None:
+    rng = np.random.default_rng(4)
+    people = wide(rng, 1_000)
+    assert not is_refused(people[:600], people[580:])
 
 
 def test_what_is_found_cannot_be_published() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dpsynth_core.extensions.attacks.outcomes import ABOVE, ALLOWED, NOTHING
 from dpsynth_core.extensions.attacks.view import HELP, SWITCH, TITLE
 from dpsynth_core.store import projects, recorded_views, runs
+from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.shell import curator
 from tests.app.demo_project import draft, finished_run, open_page, project, words
@@ -78,8 +81,19 @@ def test_people_in_a_file_are_compared_after_the_look_is_confirmed_and_recorded(
 
 def test_a_file_of_the_table_itself_is_refused() -> None:
     app = attacked(uploaded(), table(1))
-    assert "the records of the table itself" in words(app)
+    assert "records of the table itself are among them" in words(app)
     assert lines(app) == []
+
+
+def test_what_a_killed_process_left_is_deleted_and_not_what_another_window_reads() -> None:
+    place = uploaded()
+    old, young = (project_folder(place) / f"left-out-{name}" for name in ("old", "young"))
+    for folder, seconds in ((old, 3_700), (young, 3_500)):
+        folder.mkdir()
+        (folder / "people").write_bytes(table(3))
+        os.utime(folder, (time.time() - seconds,) * 2)
+    assert len(lines(attacked(place, table(2)))) == 6
+    assert (old.exists(), (young / "people").exists()) == (False, True)
 
 
 def test_a_file_without_the_columns_is_refused() -> None:
