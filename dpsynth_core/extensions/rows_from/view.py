@@ -53,7 +53,10 @@ class Given:
 
     def digest(self, domain: Domain | None) -> str:
         """Return a digest of everything from which the rows follow."""
-        return sha256(repr((self, None if domain is None else domain.to_json())).encode()).hexdigest()
+        held = (self.columns, *self.tables)
+        files = [None if file is None else (file[0], sha256(file[1]).hexdigest()) for file in held]
+        rest = self.giver, self.promise, self.rows, self.people, None if domain is None else domain.to_json()
+        return sha256(repr((files, rest)).encode()).hexdigest()
 
 
 def on_data(project: Current) -> None:
@@ -78,7 +81,7 @@ def on_data(project: Current) -> None:
                 said = (closeness(files), *notes(order))
                 st.session_state[_MADE] = given.digest(planned), order, said, stream.getvalue()
         made, order, said, content = st.session_state.get(_MADE, ("", None, (), b""))
-        if made == given.digest(planned):
+        if made and made == given.digest(planned):
             st.info(literal(statement(order), 4000), icon=":material/info:")
             st.markdown("\n".join(f"- {literal(sentence, 1000)}" for sentence in said))
             look = {"icon": ":material/download:", "key": "rows_from_download", "on_click": "ignore"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,9 +14,11 @@ from dpsynth_core.bundle.unpack import read_any_bytes
 from dpsynth_core.extensions.rows_from import view
 from dpsynth_core.extensions.rows_from.document import NO_GUARANTEE
 from dpsynth_core.extensions.rows_from.making import make
+from dpsynth_core.extensions.rows_from.view import Given
 from dpsynth_core.sources import demo
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.domain.column_draft import ColumnDraft
 from dpsynth_core.web.shell import plan_first
 from tests.app.demo_project import COLUMNS, draft, open_page, project, words
@@ -66,6 +69,23 @@ def test_uploaded_tables_become_a_bundle_with_its_statement() -> None:
     assert read_any_bytes(content).kind is not None
     app.text_area(key="rows_from_promise").set_value("Another promise.").run()  # the bundle has the former one
     assert "Download 120 rows" not in [one.label for one in app.get("download_button")]
+
+
+def test_a_digest_tells_all_entries_apart() -> None:
+    a, b = ("a.csv", b"1"), ("b.csv", b"2")
+    given = Given(a, (b,), "giver", "promise", None, 5)
+    changes: list[dict[str, object]] = [
+        {"columns": None},
+        {"columns": None, "tables": (a, b)},
+        {"columns": b, "tables": (a,)},
+        {"tables": (("b.csv", b"3"),)},
+        {"tables": (("c.csv", b"2"),)},
+        {"giver": "g", "promise": "iverpromise"},
+        {"rows": 5, "people": None},
+    ]
+    others = [replace(given, **change).digest(None) for change in changes]  # type: ignore[arg-type]
+    assert len({given.digest(None), given.digest(Domain.from_json(DOMAIN)), *others}) == 2 + len(others)
+    assert given.digest(None) == replace(given).digest(None)
 
 
 @pytest.mark.parametrize(
