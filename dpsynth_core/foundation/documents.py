@@ -162,8 +162,8 @@ def _check_uri(uri: str, field: str) -> None:
 
 _URI_OPTIONS = {"region", "endpoint_override", "scheme"}
 
-FORMULA = r"\A([=+\-@\t\r])"
-"""Beginnings of a text that a spreadsheet would run as a formula; an apostrophe in front prevents it."""
+FORMULA = "\\A([=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
+"""Beginnings of a text that a spreadsheet would run as a formula, also in full width; an apostrophe in front prevents it."""
 
 
 def inert(text: str) -> str:

@@ -172,16 +172,16 @@ def test_the_csv_opens_in_pandas_with_columns_types_and_labels() -> None:
     assert frame["empty"][1] == "é <script>"
 
 
-FORMULAS = ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx"]
+FORMULAS = ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "\nx", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20A1"]
 
 
 def test_a_csv_for_spreadsheets_runs_no_formula_and_keeps_numbers() -> None:
-    table = pa.table({"=evil()": FORMULAS, "n": [-1, -2, 3, 4, 5, 6], "t": ["a=b", "1-2", "", None, "é", "'"]})
+    table = pa.table({"=evil()": FORMULAS, "n": [-1, -2, *range(9)], "t": ["a=b", "1-2", "", None, "é", "'", *"uvwxy"]})
     frame = pd.read_csv(io.BytesIO(releases.csv_bytes(table)), keep_default_na=False)
     assert list(frame.columns) == ["'=evil()", "n", "t"]
     assert frame.iloc[:, 0].tolist() == [f"'{formula}" for formula in FORMULAS]
-    assert frame["n"].tolist() == [-1, -2, 3, 4, 5, 6]
-    assert frame["t"].tolist() == ["a=b", "1-2", "", "", "é", "'"]
+    assert frame["n"].tolist() == [-1, -2, *range(9)]
+    assert frame["t"].tolist() == ["a=b", "1-2", "", "", "é", "'", *"uvwxy"]
 
 
 def test_a_csv_for_programs_is_left_as_it_is() -> None:
