@@ -71,8 +71,8 @@ class Options(TypedDict, total=False):
             tables.
         rules: Statements that hold in every household.
         public: The path of a file with a public table of the same columns, for mechanisms that use one.
-        published: Tables that were published about the same people, each a path or a table with labels as in
-            `rows_from`, with the place of publication: ``[("ages.csv", "Census 2021")]``.
+        published: Tables that were published about the same people, each a path or a table of counts with labels, with
+            the place of publication: ``[("ages.csv", "Census 2021")]``.
         relation: The neighbouring relation, "add-remove" (the default) or "replace".
         people: Approximate number of people, if it is public. It is used for the forecast, and to check that delta
             times people is below 1.

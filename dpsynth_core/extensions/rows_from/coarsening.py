@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ STATEMENT = (
     "publish one."
 )
 _Lines = Mapping[tuple[str, ...], float]
+_MOST = 2**53
+"""More than the people of any table: below this, float64 has every whole number, and sums are exact."""
 
 
 def protect_table(
@@ -46,6 +49,9 @@ def protect_table(
 
     This is not differential privacy: a reader who has several tables of the same people, or knows some of these people,
     may work out counts that were rounded or suppressed.
+
+    The lines are sorted by their labels, column by column, because the order of a table can tell which of its suppressed
+    counts is the larger one.
 
     Args:
         table: A table with a column for each variable and `count`: a pandas, Polars or Arrow table, a Series or cross
@@ -59,11 +65,12 @@ def protect_table(
 
     Returns:
         A pandas frame with the labels as texts, and the whole numbers `count`, <NA> where suppressed, also
-        where they were before. The lines are in the order of the table.
+        where they were before. Labels of a column of numbers are in the order of size, others in that of texts.
 
     Raises:
-        InputError: If nothing is asked for, or a number is below 2; the table is not one of counts or has a line
-            twice; or a top-coded column is not there or holds something else than numbers.
+        InputError: If nothing is asked for, a number is below 2, or what is to be published at most is no number; the
+            table is not one of counts, counts 2**53 people or more, or has a line twice; or a top-coded column is
+            not there or holds something else than numbers.
 
     Examples:
         >>> import dpsynth_core as dps, pandas as pd
@@ -78,12 +85,44 @@ def protect_table(
     sizes = {name: 1 if value is None else whole_number(value, name, "a number of people", 2, MAX_COUNT) for name, value in steps.items()}
     if not top and not any(steps.values()):
         raise InputError("protect_table", "it is not said how", "give multiples_of, suppress_below or top")
+    largest = _largest(top or {})
     names, lines = _read(table, field)
-    for name, most in (top or {}).items():
-        lines = _top_coded(names, lines, str(name), most, field)
+    for name, most in largest.items():
+        lines = _top_coded(names, lines, name, most, field)
+    lines = _sorted(lines)
     counts = [_rounded(_suppressed(count, sizes["suppress_below"]), sizes["multiples_of"]) for count in lines.values()]
     labels = {name: [of[at] for of in lines] for at, name in enumerate(names)}
-    return pd.DataFrame(labels | {COUNT: pd.array([None if math.isnan(n) else int(n) for n in counts], dtype="Int64")})
+    return pd.DataFrame(labels | {COUNT: pd.array(counts, dtype="Int64")})
+
+
+def _largest(top: Any) -> dict[str, float]:
+    """Return by column the largest value that is published.
+
+    Raises:
+        InputError: It is no such mapping, or a value is no finite number.
+    """
+    if not isinstance(top, Mapping):
+        raise InputError("top", f"{shown(top)} does not say which column", "give the largest number by column, such as {'age': 90}")
+    for name, most in top.items():
+        if isinstance(most, bool) or not issubclass(type(most), Real) or not abs(most) <= _MOST:
+            raise InputError(f"top, {shown(name)}", f"{shown(most)} is not a number of up to {_MOST:,}", "give a number, such as 90")
+    return {str(name): float(most) for name, most in top.items()}
+
+
+def _sorted(lines: _Lines) -> dict[tuple[str, ...], float]:
+    """Return the lines in the order of their labels, column by column; a column of numbers alone by size, another one by text."""
+    keys = [_keys(column) for column in zip(*lines, strict=True)]
+    order = sorted(zip(*keys, lines, strict=True))
+    return {line[-1]: lines[line[-1]] for line in order}
+
+
+def _keys(labels: Sequence[str]) -> Sequence[float | str]:
+    """Return what sorts the labels of a column: their numbers, if they are numbers alone, else the texts themselves."""
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return labels
+    return labels if any(map(math.isnan, numbers)) else numbers
 
 
 def _read(table: Any, field: str) -> tuple[list[str], dict[tuple[str, ...], float]]:
@@ -115,6 +154,8 @@ def _read(table: Any, field: str) -> tuple[list[str], dict[tuple[str, ...], floa
             if tuple(cell) in found:
                 raise InputError(field, "two of its lines have the same labels", "count each combination once")
             found[tuple(cell)] = count
+    if np.nansum(list(found.values())) >= _MOST:
+        raise InputError(field, f"it counts {_MOST:,} people or more", "correct its counts")
     return names, found
 
 
@@ -142,5 +183,6 @@ def _suppressed(count: float, below: int) -> float:
     return math.nan if 0 < count < below else count
 
 
-def _rounded(count: float, k: int) -> float:
-    return math.nan if math.isnan(count) else float(k * int(np.floor(count / k + 0.5)))
+def _rounded(count: float, k: int) -> int | None:
+    """Return the nearest multiple of k, of two the larger one; None for nan."""
+    return None if math.isnan(count) else (2 * int(count) + k) // (2 * k) * k

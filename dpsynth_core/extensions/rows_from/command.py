@@ -36,7 +36,9 @@ def add(commands: Commands) -> None:
     kinds = "formats of the rows, such as csv,sav,dta,xpt,xlsx; CSV and Parquet are in the ZIP too (default: %(default)s)"
     parser.add_argument("--format", metavar="LIST", default="csv", help=kinds)
 
-    parser = add_command(commands, "protect-tables", _protect, "make tables of counts coarser; this is not differential privacy")
+    parser = add_command(
+        commands, "protect-tables", _protect, "make tables of counts coarser, with lines sorted by label; this is not differential privacy"
+    )
     parser.add_argument("tables", metavar="TABLE", type=Path, nargs="+", help="a table of true counts, with the column count")
     parser.add_argument("--top", metavar="COLUMN=N", action="append", default=[], help="write numbers above N as N; may be repeated")
     parser.add_argument("--suppress-below", metavar="N", help="leave counts from 1 to one less than N empty")
