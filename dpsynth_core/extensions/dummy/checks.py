@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dpsynth_core.bundle.remade import Remaking
-from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.bundle.verdicts import Report, Running, Summary
+from dpsynth_core.bundle.verdicts import Summary
 from dpsynth_core.extensions.dummy import document
 from dpsynth_core.extensions.dummy.drawing import Drawn, drawn
 from dpsynth_core.extensions.dummy.order import Order
@@ -20,15 +19,6 @@ UNSEEN = (
     "so draw no conclusion from them. No check can show who made the bundle, or where the codebook and the published tables in it came "
     "from; they are its maker's word."
 )
-
-
-def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """Make the checks of a bundle of dummy rows one by one: yield each before it runs, and the report last.
-
-    Args:
-        bundle: The bundle, whose content is not trusted.
-    """
-    yield from _REMAKING.checking(bundle)
 
 
 def _read(stated: Mapping[str, Any]) -> _Made:
@@ -56,7 +46,7 @@ def _summary(found: _Made) -> Summary:
     return Summary((statement,), statement, facts, brief)
 
 
-_REMAKING = Remaking[_Made](
+checking = Remaking[_Made](
     kind=document.KIND,
     what="dummy rows",
     document=document.DOCUMENT,
@@ -69,4 +59,5 @@ _REMAKING = Remaking[_Made](
     follows="Do the rows follow from the codebook alone?",
     unseen=UNSEEN,
     unseen_in_short=UNSEEN_IN_SHORT,
-)
+).checking
+"""The checks of a bundle of dummy rows (`Remaking.checking`)."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from typing_extensions import override
 
-from dpsynth_core.bundle.remade import table_writers, text_writer
+from dpsynth_core.bundle.remade import digest_of, table_writers, text_writer
 from dpsynth_core.extensions.dummy.drawing import Drawn
 from dpsynth_core.extensions.dummy.order import Order
 from dpsynth_core.foundation.content import Writer
@@ -74,7 +73,7 @@ class DummyAbout(About):
 
 def digest(order: Order) -> str:
     """Return the SHA-256 of an order as canonical JSON, in hexadecimal digits."""
-    return sha256(json.dumps(order.to_json(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return digest_of(order.to_json())
 
 
 def statement(order: Order) -> str:

@@ -52,7 +52,7 @@ class Table:
 
 @dataclass
 class _Part:
-    """What a step adds: lines of code, and options by name."""
+    """The part of a script that one step adds: lines of code, and options by name."""
 
     lines: list[str] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def script(plan: Mapping[str, Any], step: str, table: Table, second: Table | Non
     begun = False
     for name in STEPS[: STEPS.index(step) + 1]:
         part = parts[name]
-        lines = [f"# {_TITLES[name]}", *part.lines[: None if name != "mechanism" else 0]]
+        lines = [f"# {_TITLES[name]}", *([] if name == "mechanism" else part.lines)]
         if part.options:
             sign = "|=" if begun else "="
             lines.append(f"options {sign} {literal(part.options, room=88)}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dpsynth_core.bundle.remade import Remaking
-from dpsynth_core.bundle.unpack import Bundle
-from dpsynth_core.bundle.verdicts import Report, Running, Summary
+from dpsynth_core.bundle.verdicts import Summary
 from dpsynth_core.extensions.rows_from import document
 from dpsynth_core.extensions.rows_from.fitting import Drawn, drawn
 from dpsynth_core.extensions.rows_from.order import Order
@@ -20,15 +19,6 @@ UNSEEN = (
     "counted. No check can show who made the bundle, where the tables in it came from, or whether the promise of their giver is true; "
     "that is the giver's word."
 )
-
-
-def checking(bundle: Bundle) -> Iterator[Running | Report]:
-    """Make the checks of a bundle of rows from protected tables one by one: yield each before it runs, and the report last.
-
-    Args:
-        bundle: The bundle, whose content is not trusted.
-    """
-    yield from _REMAKING.checking(bundle)
 
 
 def _read(stated: Mapping[str, Any]) -> _Made:
@@ -63,7 +53,7 @@ def _summary(made: _Made) -> Summary:
     return Summary((statement, *document.notes(order)), statement, facts, brief)
 
 
-_REMAKING = Remaking[_Made](
+checking = Remaking[_Made](
     kind=document.KIND,
     what="rows from tables",
     document=document.DOCUMENT,
@@ -76,4 +66,5 @@ _REMAKING = Remaking[_Made](
     follows="Do the rows follow from the tables alone?",
     unseen=UNSEEN,
     unseen_in_short=UNSEEN_IN_SHORT,
-)
+).checking
+"""The checks of a bundle of rows from protected tables (`Remaking.checking`)."""

@@ -6,12 +6,11 @@ import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from typing_extensions import override
 
-from dpsynth_core.bundle.remade import table_writers, text_writer
+from dpsynth_core.bundle.remade import digest_of, table_writers, text_writer
 from dpsynth_core.extensions.rows_from import tables
 from dpsynth_core.extensions.rows_from.fitting import Drawn
 from dpsynth_core.extensions.rows_from.order import Order
@@ -76,7 +75,7 @@ class TablesAbout(About):
 
 def digest(order: Order) -> str:
     """Return the SHA-256 of an order as canonical JSON, in hexadecimal digits."""
-    return sha256(json.dumps(order.to_json(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return digest_of(order.to_json())
 
 
 def promise(order: Order) -> str:
