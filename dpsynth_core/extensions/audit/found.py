@@ -1,6 +1,8 @@
 """The trade-off curve of an audit: how well its best known test tells two neighbouring tables apart, beside the promised curve.
 
 Unlike a finding (`evidence`), which contradicts a promise with a stated error probability, the curve is an estimate with a 95 % interval.
+Intervals of rates are resampled, and hold less often with few draws: at a rate of 1 %, in 93 % of trials
+with 750 held-out draws, and in 66 % with 75.
 It says how much of the promise the audit's test uses up: a curve close to the promised one shows a tight audit and a tight account, a curve
 far below it shows that the audit or the account is loose.
 """
