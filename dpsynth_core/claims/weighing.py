@@ -37,7 +37,7 @@ from dpsynth_core.statistics.totals import Total, known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside, behind, middles
-from dpsynth_core.vocabulary.link import NUMBER, Link, split_pairs
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.released import combined
@@ -115,7 +115,7 @@ class Counted:
 def counted(plan: Asked, codes: Codes | Repeated) -> tuple[Counted, ...]:
     """Return the groups of weighted tables with their codes: the rows, as the only group.
 
-    For two linked tables they are the households (in the order of `link.split_pairs`) and the members.
+    For two linked tables they are the households (in the order of `Link.split`) and the members.
 
     Args:
         plan: The plan, with a weight.
@@ -130,7 +130,7 @@ def _apart(plan: Asked, codes: Codes | Repeated) -> tuple[Codes, Integers, Codes
     For one table there are no members. For two linked tables the rows are the households.
     """
     if plan.link is not None and isinstance(codes, Repeated):
-        return split_pairs(plan.link, codes.codes)
+        return plan.link.split(codes.codes)
     rows = one_table(codes)
     assert rows is not None
     return rows, np.empty(0, np.int64), rows[:0]

@@ -62,8 +62,7 @@ def kinds(link: Link) -> dict[Clique, str]:
         household).
     """
     columns, mine = (*link.households.names, NUMBER), link.members.names
-    pairs = ((a, link.other(b)) for a, b in (combinations_with_replacement(mine, 2) if link.most > 1 else ()))
-    every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: pairs}
+    every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: link.pairs}
     return {clique: kind for kind, tables in every.items() for clique in tables}
 
 
@@ -345,7 +344,7 @@ class _Reading:
         """
         clique = self.link.domain.clique((*names, NUMBER))
         table = np.maximum(self.model.marginal(clique), 0.0).transpose([clique.index(name) for name in (NUMBER, *names)])
-        table = table[(slice(None), *(slice(-1) if name in self.link.swapped else slice(None) for name in names))]
+        table = table[(slice(None), *(slice(-1) if name in self.link.with_nobody else slice(None) for name in names))]
         return table / np.maximum(table.sum(axis=tuple(range(1, table.ndim)), keepdims=True), 1e-9)
 
 

@@ -30,7 +30,7 @@ UNSURE = 0.02
 
 def of_members(link: Link, clique: Clique) -> tuple[slice, ...]:
     """Return the index of a table's cells in which no member is absent (an absent member is the last cell)."""
-    return tuple(slice(-1) if name in link.swapped else slice(None) for name in clique)
+    return tuple(slice(-1) if name in link.with_nobody else slice(None) for name in clique)
 
 
 def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) -> tuple[Floats, Floats]:
@@ -49,7 +49,7 @@ def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) ->
     Returns:
         Two arrays over the cells in which no member is absent, axes as in `clique`.
     """
-    mine = [name for name in clique if name in link.swapped]
+    mine = [name for name in clique if name in link.member_names]
     others = [name for name in clique if name not in (NUMBER, sizes.name)]
     counts = _counts(link, two if paired(link, clique) else one, (NUMBER, *others))
     each = _each_pair(link, two, mine) if paired(link, clique) else _each(link, two, mine)
@@ -67,7 +67,7 @@ def rooted(link: Link, sizes: Groups, one: Model, two: Model, clique: Clique) ->
 
 def paired(link: Link, clique: Clique) -> bool:
     """Return whether the table over `clique` has columns of two members, and not of one."""
-    return len({name in link.members for name in clique if name in link.swapped}) == 2
+    return len({name in link.members for name in clique if name in link.member_names}) == 2
 
 
 def _counts(link: Link, model: Model, names: Sequence[str]) -> Floats:
@@ -205,7 +205,7 @@ class Roots:
         values[inside] = found + (number @ there - found.sum()) * spread / spread.sum()
         variances[inside] = (ratio * self.sigma) ** 2
         codes = dict(zip(self.clique, np.indices(shape), strict=True))
-        nobody = [codes[name] == link.domain[name].size - 1 for name in self.clique if name in link.swapped]
+        nobody = [codes[name] == link.domain[name].size - 1 for name in self.clique if name in link.with_nobody]
         unsaid = np.any(nobody, axis=0) & (codes[sizes.name] == 0) if pairs else np.all(nobody, axis=0)
         variances[unsaid] = UNKNOWN * self.sigma**2
         return MarginalCounts(self.clique, values, variances)

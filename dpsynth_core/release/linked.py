@@ -51,7 +51,7 @@ def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[N
     """Return the weight of each household and of each member, in the order of the rows.
 
     Args:
-        weights: Weights of households in the order of `link.split_pairs`, which sorts them by number of
+        weights: Weights of households in the order of `Link.split`, which sorts them by number of
             members.
         owners: Index of each member's household, from 0, ascending.
 

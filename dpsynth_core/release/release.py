@@ -223,7 +223,7 @@ class Release:
     def weights(self) -> NDArray[np.float64] | None:
         """The calibrated survey weight of each row, shape (rows,); None without rows or if the plan has no weight column.
 
-        For two linked tables, households are in the order of `link.split_pairs`. The array is computed once and must
+        For two linked tables, households are in the order of `Link.split`. The array is computed once and must
         not be changed.
         """
         codes = None if self.plan.weight is None else self.codes

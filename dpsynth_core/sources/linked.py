@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsynth_core.sources import persons
@@ -45,9 +47,8 @@ class LinkedSource:
             InputError: A table lacks a column of its domain or the key.
         """
         self.domain, self._link = link.domain, link
-        self._tables = Records(households, key, 1), Records(members, key, link.most)
-        for domain, records in zip((link.households, link.members), self._tables, strict=True):
-            records.check_columns(domain)
+        self._households, self._members = Records(households, key, 1), self._counted(members, key)
+        self._households.check_columns(link.households)
         self._pairs: list[tuple[int, NDArray[np.integer]]] | None = None
 
     @classmethod
@@ -78,7 +79,7 @@ class LinkedSource:
         """
         other = copy(self)
         households = Domain(tuple(domain[name] for name in self._link.households.names))
-        other._link, other._pairs = Link(households, self._link.members, self._link.most), None
+        other._link, other._pairs = replace(self._link, households=households, rules=(), numbers=()), None
         other.domain = other._link.domain
         return other
 
@@ -117,7 +118,7 @@ class LinkedSource:
         over = [groups[name].column if name in groups else name for name in clique]
         sizes = [groups[name].size if name in groups else self.domain[name].size for name in clique]
         places = [self.domain.position(name) for name in over]
-        nobody = [self.domain[name].size - (name in self._link.swapped) for name in over]
+        nobody = [self.domain[name].size - (name in self._link.with_nobody) for name in over]
         total = np.zeros(int(np.prod(sizes)), dtype=np.int64)
         for records, codes in self._records():
             asked = codes.reshape(self._link.records_each // records, -1, codes.shape[1])[:, :, places]  # by pair, then by household
@@ -138,6 +139,16 @@ class LinkedSource:
             self._pairs = list(self._link.records(*self._read()))
         return self._pairs
 
+    def _counted(self, members: Table, key: str) -> Records:
+        """Return the records of the table of members: of each household the first `most` in file order.
+
+        Raises:
+            InputError: The table lacks a column of its domain or the key.
+        """
+        records = Records(members, key, self._link.most)
+        records.check_columns(self._link.members)
+        return records
+
     def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
         """Return the households' codes, their numbers of members, and the members' codes.
 
@@ -145,24 +156,39 @@ class LinkedSource:
         and (households, most, columns).
         """
         number: dict[str, int] = {}
-        first, rows = [], []
-        for names, codes in _rows(self._tables[0], self._link.households):
+        first = []
+        for names, codes in _rows(self._households, self._link.households):
             number |= {name: len(number) + place for place, name in enumerate(names)}  # each name comes once: it has one row that counts
             first.append(codes)
-        for names, codes in _rows(self._tables[1], self._link.members):
-            owners = np.array([number.get(name, -1) for name in names], dtype=np.int64)
-            rows.append((owners[owners >= 0], codes[owners >= 0]))
+        sizes, members = self._link.slots(len(number), *self._listed(number))
+        return np.concatenate([np.empty((0, len(self._link.households)), np.int32), *first]), sizes, members
+
+    def _listed(self, number: Mapping[str, int]) -> tuple[NDArray[np.int64], Codes]:
+        """Return the members that count, household by household: the number of each one's household, ascending, and the codes.
+
+        Args:
+            number: The number of each household by its key, from 0. Members of other households are left out.
+        """
+        rows = [(owners_of(names, number), codes) for names, codes in _rows(self._members, self._link.members)]
         owners = np.concatenate([np.empty(0, np.int64), *(owner for owner, _ in rows)])
         codes = np.concatenate([np.empty((0, len(self._link.members)), np.int32), *(codes for _, codes in rows)])
-        order = np.argsort(owners, kind="stable")
-        sizes, members = self._link.slots(len(number), owners[order], codes[order])
-        return np.concatenate([np.empty((0, len(self._link.households)), np.int32), *first]), sizes, members
+        order = np.argsort(owners, kind="stable")[(owners < 0).sum() :]
+        return owners[order], codes[order]
+
+
+def owners_of(names: Sequence[str], number: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return the number of each row's household by its key; -1 for a household that has no row of its own."""
+    return np.array([number.get(name, -1) for name in names], dtype=np.int64)
 
 
 def _rows(records: Records, domain: Domain) -> Iterator[tuple[list[str], Codes]]:
     """Yield by batch the keys of the counted rows and their codes, shape (rows, columns)."""
-    assert records.person_column is not None
     for batch in records.batches(domain.names):
-        named = persons.named(batch.column(records.person_column), records.table.form)
         codes = encode(domain, batch, records.table.form.notation)
-        yield named.to_pylist(), np.column_stack([codes[name] for name in domain.names])
+        yield keys(records, batch), np.column_stack([codes[name] for name in domain.names])
+
+
+def keys(records: Records, batch: pa.RecordBatch) -> list[str]:
+    """Return the keys of a batch of rows that count; the records have a person column."""
+    assert records.person_column is not None
+    return persons.named(batch.column(records.person_column), records.table.form).to_pylist()

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,11 +104,15 @@ class Link:
                     raise InputError("domain", f"of two linked tables, one has {what}", "list all values, and state rules across")
             if domain.filled:
                 raise InputError(column_field(domain.filled[0].name), "it is filled in, which linked tables have not", "leave it out")
-        mine = self.members.names
-        own = {NUMBER, *(made for name in mine for made in (self.other(name), self.alike(name), self.other(self.alike(name))))}
-        for name in (*self.households.names, *mine):
-            if name in own or (name in self.households and name in mine):
+        for name in (*self.households.names, *self.members.names):
+            if name in self.made_names or (name in self.households and name in self.members.names):
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
+
+    @property
+    def made_names(self) -> set[str]:
+        """The names of columns that the link makes, which no column of a table may have."""
+        mine = self.members.names
+        return {NUMBER, *(made for name in mine for made in (self.other(name), self.alike(name), self.other(self.alike(name))))}
 
     def check_rules(self, rules: Sequence[object]) -> None:
         """Check that no range in these rules covers only a part of a cell; rules of an unknown form are skipped.
@@ -146,6 +150,21 @@ class Link:
         """
         labels = [str(number) for number in range(1, self.most + 1)]
         return (*self.members, *(Attribute.categorical(self.alike(name), labels) for name in self.members.names))
+
+    @property
+    def pairs(self) -> Iterator[Clique]:
+        """The tables of a column of one member and a column of another, each pair of columns once; none if a household has one member."""
+        return ((a, self.other(b)) for a, b in (combinations_with_replacement(self.members.names, 2) if self.most > 1 else ()))
+
+    @property
+    def member_names(self) -> frozenset[str]:
+        """The columns of a record that are of one member or of another."""
+        return frozenset(self.swapped)
+
+    @property
+    def with_nobody(self) -> frozenset[str]:
+        """The columns whose last cell is for an absent member."""
+        return self.member_names
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
@@ -246,31 +265,39 @@ class Link:
             if len(chosen):
                 yield self.records_each // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
 
+    def split(self, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
+        """Split the records that `records` made into households and members, sorted by number of members.
 
-def split_pairs(link: Link, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
-    """Split the pairs that `Link.records` made into households and members, sorted by number of members.
+        Args:
+            records: Codes of the records, each once and in the order of `records`, shape (records, columns of `domain`).
 
-    Args:
-        link: The link.
-        records: Codes of the pairs, each once and in the order of `Link.records`, shape (pairs, columns of
-            `link.domain`).
+        Returns:
+            The codes of each household with its number of members as the last column; the household of
+            each member, from 0; and the codes of each member behind the codes of its household.
+        """
+        own, mine = len(self.households), [self.domain.position(name) for name in self.members.names]
+        households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + len(mine)), np.int32)]
+        before = 0
+        for size in range(self.most + 1):
+            some = records[records[:, own] == size].astype(np.int32)
+            each, step = self.blocks(size)
+            blocks = some.reshape(each, -1, some.shape[1])
+            households.append(blocks[0, :, : own + 1])
+            for one in blocks[: size * step : step]:
+                owners.append(np.arange(before, before + len(one)))
+                members.append(one[:, [*range(own), *mine]])
+            before += blocks.shape[1]
+        return np.concatenate(households), np.concatenate(owners), np.concatenate(members)
 
-    Returns:
-        The codes of each household with its number of members as the last column; the household of
-        each member, from 0; and the codes of each member behind the codes of its household.
-    """
-    own, mine = len(link.households), len(link.members)
-    households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + mine), np.int32)]
-    before = 0
-    for size in range(link.most + 1):
-        some = records[records[:, own] == size].astype(np.int32)
-        blocks = some.reshape(max(2, size * (size - 1)) if size else 1, -1, some.shape[1])  # by pair, the first member's first
-        households.append(blocks[0, :, : own + 1])
-        for one in blocks[: size * max(1, size - 1) : max(1, size - 1)]:
-            owners.append(np.arange(before, before + len(one)))
-            members.append(np.column_stack([one[:, :own], one[:, own + 1 : own + 1 + mine]]))
-        before += blocks.shape[1]
-    return np.concatenate(households), np.concatenate(owners), np.concatenate(members)
+    @staticmethod
+    def blocks(size: int) -> tuple[int, int]:
+        """Return how `records` arranges households with `size` members.
+
+        Returns:
+            How many records each household has there, the n-th ones of all households one after the other; and how many of them
+            each member is first in, one after the other.
+        """
+        return (max(2, size * (size - 1)) if size else 1), max(1, size - 1)
 
 
 def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

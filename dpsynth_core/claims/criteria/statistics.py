@@ -115,7 +115,7 @@ class Statistic(MeasuredCriterion):
         """The word for those who count: people, households, members, or pairs of members."""
         if self.link is None:
             return "people"
-        told = {name in self.link.members for name in self._named if name in self.link.swapped}
+        told = {name in self.link.members for name in self._named if name in self.link.member_names}
         return _PAIRS if False in told else "members" if told else "households"
 
     @override

@@ -30,7 +30,7 @@ from dpsynth_core.evaluation.questions.known import Known, Limit, known, known_w
 from dpsynth_core.statistics.totals import known_total
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link, split_pairs
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.ranges import Chosen, part
 from dpsynth_core.vocabulary.rows import Repeated
@@ -49,7 +49,7 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
     """
     domain = _households(link)
     told = [_scaled(one, 1 / link.records_each) for one in measurements if set(one.clique) <= set(domain.names)]
-    rows = None if codes is None else split_pairs(link, codes.codes)[0]
+    rows = None if codes is None else link.split(codes.codes)[0]
     every = _limits(link, certificate)
     limits = {clique: limit for clique, limit in every.items() if set(clique) <= set(domain.names)}
     return replace(known(domain, rows, told, known_total(told, None), {}, None), limits={} if rows is None else limits)
@@ -70,7 +70,7 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
     told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
     if codes is not None:
-        households, _, rows = split_pairs(link, codes.codes)
+        households, _, rows = link.split(codes.codes)
         most, each = max(2, link.most), len(rows) / max(1, len(households))
         for clique, limit in _limits(link, certificate).items():
             if NUMBER in clique and (others := tuple(name for name in clique if name in domain)):
@@ -87,11 +87,11 @@ def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: 
     Args:
         link: The link of the two tables.
         codes: Codes of the rows, as records of pairs of members.
-        weights: The weight of each household, in the order in which `split_pairs` returns them.
+        weights: The weight of each household, in the order in which `Link.split` returns them.
         stated: The statements about weighted tables.
         members: True for members (if `stated` has statements about them), False for households.
     """
-    households, owners, listed = split_pairs(link, codes.codes)
+    households, owners, listed = link.split(codes.codes)
     if members and stated.members is not None:
         told = known_weighted(Domain((*link.households, *link.members)), listed, weights[owners], stated.members)
         return replace(told, limits={clique: limit for clique, limit in told.limits.items() if NUMBER not in clique})
@@ -113,7 +113,7 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
             member must be in.
     """
     assert known.codes is not None
-    households, owners, members = split_pairs(link, codes.codes)
+    households, owners, members = link.split(codes.codes)
 
     def met(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
         """Return for each household whether at least one member is in all of these cells.

@@ -16,7 +16,7 @@ from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.intervals import Noisy
-from dpsynth_core.vocabulary.link import NUMBER, split_pairs
+from dpsynth_core.vocabulary.link import NUMBER
 from tests.claims.test_weighted_linked import MOST, PEOPLE, ROWS, source, spec
 from tests.privacy.tables import GlassNoise
 from tests.refusals import refused
@@ -29,7 +29,7 @@ def plan(**entries: Any) -> Plan:
 
 def shares(of: dict[str, int], among: dict[str, int]) -> tuple[float, float]:
     """Of the people, and of the rows: of members where sex or age are named, else of households."""
-    households, owners, members = split_pairs(plan(of={"region": ["0"]}).link, ROWS.codes)  # type: ignore[arg-type]
+    households, owners, members = plan(of={"region": ["0"]}).link.split(ROWS.codes)  # type: ignore[union-attr]
     rows = {"region": households[owners, 0], "sex": members[:, 2], "age": members[:, 3], "members": households[owners, 2]}
     counted = [(region, own[:MOST]) for region, _, own in PEOPLE]
     listed = [(region, sex, age, len(own)) for region, own in counted for sex, age in own]

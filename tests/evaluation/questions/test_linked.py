@@ -12,7 +12,7 @@ from dpsynth_core.evaluation.questions.question import COUNT, SHARE, Question
 from dpsynth_core.release.linked import pairs
 from dpsynth_core.statistics.distances import in_wrong_cell
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link, split_pairs
+from dpsynth_core.vocabulary.link import NUMBER, Link
 from dpsynth_core.vocabulary.measurement import Measurement
 from dpsynth_core.vocabulary.ranges import Chosen
 from dpsynth_core.vocabulary.rows import Repeated, row_marginals
@@ -37,7 +37,7 @@ def test_each_household_and_each_member_is_found_once(most: int) -> None:
     households, owners, members, _ = drawn(50, 1)
     kept = np.arange(len(owners)) - np.searchsorted(owners, owners) < most
     owners, members = owners[kept], members[kept]
-    first, _, second = split_pairs(link, pairs(link, households, owners, members).codes)
+    first, _, second = link.split(pairs(link, households, owners, members).codes)
     sizes = np.bincount(owners, minlength=50)
     assert sorted(map(tuple, first)) == sorted(map(tuple, np.column_stack([households, sizes])))
     assert sorted(map(tuple, second)) == sorted(map(tuple, np.column_stack([households[owners], members])))
@@ -85,7 +85,7 @@ def test_a_household_has_a_member_that_meets_a_condition_where_one_does() -> Non
     wanted = {"one": {"age": Chosen((0, 1))}, "other": {"age": Chosen((2,))}}
     known = linked.with_members(linked.of_households(link, codes, (), None), link, codes, wanted)
     assert known.codes is not None
-    first, _, second = split_pairs(link, codes.codes)
+    first, _, second = link.split(codes.codes)
     assert len(known.codes) == len(first)
     assert known.codes[:, -2:].sum() <= np.isin(second[:, -1], (0, 1, 2)).sum()
     assert (known.codes[first[:, 1] == 0, -2:] == 0).all()
