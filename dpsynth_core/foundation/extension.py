@@ -361,6 +361,26 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """A way in which two linked tables become the one table that the kernel counts, in place of pairs of members (`vocabulary.link`).
+
+    Attributes:
+        name: Name of its mechanism, in a spec and on its card.
+        setting: Name of the setting that asks for it.
+        link: Import path of a function that takes the domains of both tables, the largest number of members that count, the rules as JSON
+            and the spec's section `extensions`, and returns the link. It raises InputError if the tables cannot be linked so.
+        source: Import path of a class with the constructor of `sources.linked.LinkedSource`.
+        mechanism: Import path of a mechanism that is made with the link.
+    """
+
+    name: str
+    setting: str
+    link: str
+    source: str
+    mechanism: str
+
+
+@dataclass(frozen=True)
 class BundleKind:
     """A kind of bundle that is not a release, and that `verify` checks.
 
@@ -419,6 +439,7 @@ class Extension:
         file_kinds: Kinds of files that hold tables.
         row_formats: Formats of files of rows.
         criteria: Kinds of criteria that the kernel measures, as pairs of a name and an import path, "MODULE:CLASS".
+        layouts: Ways to count two linked tables.
     """
 
     summary: str
@@ -449,6 +470,7 @@ class Extension:
     file_kinds: tuple[FileKind, ...] = ()
     row_formats: tuple[RowFormat, ...] = ()
     criteria: tuple[tuple[str, str], ...] = ()
+    layouts: tuple[Layout, ...] = ()
 
 
 @cache
@@ -518,6 +540,20 @@ def names() -> dict[str, str]:
 def settings() -> dict[str, Setting | Texts]:
     """Return the settings of specs that built-in extensions add, by their names in the spec's section `extensions`."""
     return {setting.name: setting for one in built_in() for setting in one.settings}
+
+
+def layouts() -> tuple[Layout, ...]:
+    """Return the ways to count two linked tables that built-in extensions add."""
+    return tuple(layout for one in built_in() for layout in one.layouts)
+
+
+def layout(stated: Stated) -> Layout | None:
+    """Return how a spec's two linked tables are counted; None for pairs of members.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return next((one for one in layouts() if one.setting in stated), None)
 
 
 def asked(stated: Stated) -> tuple[Extension, ...]:

@@ -101,13 +101,23 @@ def get(name: str) -> Mechanism:
     return MECHANISMS[name]
 
 
-def linked(link: Link) -> Mechanism:
+def linked(link: Link, layout: extension.Layout | None = None) -> Mechanism:
     """Return the mechanism of two linked tables.
 
     Args:
         link: The link of the tables.
+        layout: How they are counted; None for pairs of members.
     """
-    return cast(Mechanism, extension.load(LINKED.default)(link))
+    return cast(Mechanism, extension.load(LINKED.default if layout is None else layout.mechanism)(link))
+
+
+def of_linked(layout: extension.Layout | None = None) -> str:
+    """Return the name of the mechanism of two linked tables.
+
+    Args:
+        layout: How they are counted; None for pairs of members.
+    """
+    return LINKED.name if layout is None else layout.name
 
 
 def title(name: str) -> str:
@@ -116,7 +126,8 @@ def title(name: str) -> str:
     Raises:
         InputError: The name is unknown, or its package is not installed.
     """
-    mechanism = extension.load(LINKED.default) if name == LINKED.name else get(name)
+    path = {LINKED.name: LINKED.default, **{layout.name: layout.mechanism for layout in extension.layouts()}}.get(name)
+    mechanism = extension.load(path) if path else get(name)
     return cast(str, mechanism.card.title)
 
 

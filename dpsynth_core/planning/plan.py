@@ -7,7 +7,7 @@ draft is not complete yet.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -252,7 +252,7 @@ class Plan:
         if link is None:
             mechanism = registry.configured(registry.get(spec.mechanism.name), spec.mechanism.settings)
         else:
-            mechanism, domain = registry.linked(link), link.domain
+            mechanism, domain = registry.linked(link, extension.layout(spec.extensions)), link.domain
         domain = with_published(domain, spec.published_tables)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
@@ -555,9 +555,13 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
         if one.get("column") in members:
             problem = "it is of members, of whom no ranges, means or quantiles are measured"
             raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
-    if spec.mechanism.name != registry.LINKED.name or spec.mechanism.settings:
-        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {registry.LINKED.name!r}, without settings")
-    return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+    layout = extension.layout(spec.extensions)
+    if spec.mechanism.name != (own := registry.of_linked(layout)) or spec.mechanism.settings:
+        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {own!r}, without settings")
+    if layout is None:
+        return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
+    new: Callable[..., Link] = extension.load(layout.link)
+    return new(households, members, spec.unit.max_rows_per_person, second.rules, spec.extensions)
 
 
 def check_used(spec: Spec) -> None:

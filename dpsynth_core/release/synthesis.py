@@ -217,7 +217,8 @@ def open_source(plan: Plan) -> MarginalSource:
 
         return linked_stand_in.opened(plan.link, plan.spec.data.standin)
     key = str(plan.spec.unit.person_column)
-    return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key)
+    layout = extension.layout(plan.spec.extensions)
+    return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key, layout)
 
 
 def _records(spec: Spec, domain: Domain) -> MarginalSource:

@@ -140,7 +140,9 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
     return source
 
 
-def open_linked(link: Link, households: Section, members: Section, key: str) -> MarginalSource:
+def open_linked(
+    link: Link, households: Section, members: Section, key: str, layout: extension.Layout | None = None
+) -> MarginalSource:
     """Return the counting source of two linked tables in files, in memory or invented for the demo. No record is read yet.
 
     Two stand-ins, which `can_be_linked` allows too, are not opened here.
@@ -150,6 +152,7 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
         households: The section of the table of households.
         members: The section of the table of members.
         key: The column that names the household, in both tables.
+        layout: How they are counted; None for pairs of members.
 
     Raises:
         InputError: A table cannot be opened, or lacks a column of its domain or the key.
@@ -159,7 +162,8 @@ def open_linked(link: Link, households: Section, members: Section, key: str) -> 
     from dpsynth_core.sources.opening import opened
 
     first, second = (opened(_source(one), TableFormat.of(one)) for one in (households, members))
-    return LinkedSource(link, first, second, key)
+    kind: type[LinkedSource] = LinkedSource if layout is None else extension.load(layout.source)
+    return kind(link, first, second, key)
 
 
 def sheet_with(section: Section, column: str) -> str | None:

@@ -183,8 +183,8 @@ class Link:
             InputError: The rules leave no possible record.
             CapacityError: There are too many columns, or the tables of the rules have too many cells.
         """
-        one = [_with_nobody(attribute, attribute.name) for attribute in self.member_columns]
-        another = [_with_nobody(attribute, self.other(attribute.name)) for attribute in self.member_columns]
+        one = [with_absent(attribute, attribute.name) for attribute in self.member_columns]
+        another = [with_absent(attribute, self.other(attribute.name)) for attribute in self.member_columns]
         mirror, name = self.mirrored, self.swapped
         swapped = [replace(rule, attributes=mirror(rule.attributes), target=name.get(rule.target, rule.target)) for rule in self.rules]
         rules = dict.fromkeys((*self.rules, *(rule for rule in swapped if self.most > 1)))
@@ -276,8 +276,8 @@ class Link:
             each member, from 0; and the codes of each member behind the codes of its household.
         """
         own, mine = len(self.households), [self.domain.position(name) for name in self.members.names]
-        households, owners, members = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)], [np.empty((0, own + len(mine)), np.int32)]
-        before = 0
+        households, owners = [np.empty((0, own + 1), np.int32)], [np.empty(0, np.int64)]
+        members, before = [np.empty((0, own + len(mine)), np.int32)], 0
         for size in range(self.most + 1):
             some = records[records[:, own] == size].astype(np.int32)
             each, step = self.blocks(size)
@@ -310,7 +310,13 @@ def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _with_nobody(attribute: Attribute, name: str) -> Attribute:
+def with_absent(attribute: Attribute, name: str) -> Attribute:
+    """Return a column with a further cell, the last, for an absent member; its cells are listed values.
+
+    Args:
+        attribute: The column.
+        name: The name of the result.
+    """
     labels, nobody = attribute.cell_labels(), NOBODY
     while nobody in labels:
         nobody += "*"

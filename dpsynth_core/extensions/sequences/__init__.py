@@ -1,0 +1,41 @@
+"""Persons with several rows in order, such as stays of patients, waves of a panel or trips of a day: who owns a row stays known."""
+
+from dpsynth_core.foundation.extension import Extension, Layout, Texts
+
+_HERE = "dpsynth_core.extensions.sequences"
+
+EXTENSION = Extension(
+    summary="Rows of one person in order: how many rows a person has, what follows what, and what stays the same for a person.",
+    layouts=(
+        Layout(
+            name="sequences",
+            setting="order",
+            link=f"{_HERE}.layout:linked",
+            source=f"{_HERE}.source:SequenceSource",
+            mechanism=f"{_HERE}.mechanism:Sequences",
+        ),
+    ),
+    settings=(
+        Texts(
+            name="order",
+            metavar="COLUMN",
+            help='rows of one person belong together, in the order of this column of numbers or dates; "file order" for that of the file',
+            most=1,
+            check=f"{_HERE}.settings:check",
+        ),
+        Texts(
+            name="constant",
+            metavar="COLUMN",
+            help="with --order and one table: a column that is the same in all rows of a person; may be repeated",
+            most=200,
+            check=f"{_HERE}.settings:check",
+        ),
+        Texts(
+            name="gap",
+            metavar="COLUMN",
+            help="with --order: the column of the second table's domain for the days, or numbers, since the person's row before",
+            most=1,
+            check=f"{_HERE}.settings:check",
+        ),
+    ),
+)
