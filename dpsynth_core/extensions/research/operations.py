@@ -301,12 +301,12 @@ def learn_rule(asked: Asked, task: Task, eps: float, oracle: Oracle) -> Answer[I
         its answer, the array is empty ("no rule"), and the call costs as much.
 
     Raises:
-        ValueError: Before the charge: the source cannot answer about records, or eps is so small that the
-            noise is too large for exact costs. After the charge: the oracle is set to be exhaustive, but the
-            class is not `exhaustible`.
+        ValueError: The source cannot answer about records, eps is not above 0, or so small that the noise is too
+            large for exact costs, or the oracle is set to be exhaustive, but the class is not `exhaustible`.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
+    oracle.check(task.rules)
     scale = rspm.perturbation(len(task.rules.separators), asked.unit.marginal_l1, eps).scale
     return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.laplace_noise(task.rules, scale, view.noise), oracle)
 
@@ -331,12 +331,12 @@ def learn_rule_gaussian(asked: Asked, task: Task, eps: float, delta: float, orac
         did not prove its answer.
 
     Raises:
-        ValueError: The source cannot answer about records, or eps is so small that the noise is too
-            large for exact costs. After the charge: the oracle is set to be exhaustive, and the class is
-            not `exhaustible`.
+        ValueError: The source cannot answer about records, eps is not above 0, or so small that the noise is too
+            large for exact costs, or the oracle is set to be exhaustive, but the class is not `exhaustible`.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
+    oracle.check(task.rules)
     sigma = rspm.gaussian_sigma(task.rules, asked.unit.marginal_l1, eps, delta)
     return lambda view: rspm.minimum(task, view.occupied(task.columns), rspm.gaussian_noise(task.rules, sigma, view.noise), oracle)
 
@@ -359,13 +359,13 @@ def learn_rule_robustly(asked: Asked, task: Task, eps: float, delta: float, orac
         PRSMA's answer "fail".
 
     Raises:
-        ValueError: The source cannot answer about records, the number of records is secret, or eps
-            or delta is out of range. After the charge: the oracle is set to be exhaustive, and the class
-            is not `exhaustible`.
+        ValueError: The source cannot answer about records, the number of records is secret, eps or delta is out
+            of range, or the oracle is set to be exhaustive, but the class is not `exhaustible`.
         CapacityError: The table has fewer records than PRSMA's parts; nothing is charged.
         BudgetExceeded: The cost exceeds the kernel's budget; no record was read.
     """
     asked.require("occupied")
+    oracle.check(task.rules)
     plan = rspm.Prsma(eps, delta)
     if not asked.unit.total_is_public:
         raise ValueError("PRSMA is for tables that differ in one replaced record")

@@ -149,12 +149,18 @@ def perturbation(separators: int, change: int, eps: float) -> PerturbedMinimum:
         eps: The epsilon that RSPM is to have, above 0.
 
     Raises:
-        ValueError: eps is too small for exact costs.
+        ValueError: eps is not above 0 and finite, or too small for exact costs.
     """
+    _check_above_zero(eps)
     norm = _shift(change) * separators
     least = norm / Fraction(eps)
     scale = float(least) if Fraction(float(least)) >= least else math.nextafter(float(least), math.inf)
     return PerturbedMinimum(_exact(scale), float(norm))
+
+
+def _check_above_zero(eps: float) -> None:
+    if not 0 < eps < math.inf:
+        raise ValueError(f"eps is {eps}, and must be above 0 and finite")
 
 
 def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> float:
@@ -168,8 +174,9 @@ def gaussian_sigma(rules: RuleClass, change: int, eps: float, delta: float) -> f
         delta: The delta that RSPM is to have, above 0.
 
     Raises:
-        ValueError: eps is too small for exact costs.
+        ValueError: eps is not above 0 and finite, or too small for exact costs.
     """
+    _check_above_zero(eps)
     u = math.sqrt(2 * (rules.log2_size * math.log(2) + math.log(1 / delta)))
     norm = float(_shift(change)) * math.sqrt(len(rules.separators))
     # t = u sigma: eps sigma^2 - u D sigma - D^2 / 2 = 0; the factor covers the rounding of this line

@@ -20,6 +20,7 @@ from dpsynth_core.extensions.research.oracles.rules import rule_oracle as task_m
 from dpsynth_core.extensions.research.oracles.rules.rule_oracle import (
     AUTO,
     CP_SAT,
+    EXHAUSTIVE,
     STEPS,
     Ask,
     LearningProblem,
@@ -293,6 +294,19 @@ def test_an_eps_that_is_too_small_for_exact_costs_is_refused_before_it_is_charge
     kernel = kernel_over(ROWS, delta=0.5)
     for ask in (lambda: kernel.learn_rule(task(), 1e-11, ORACLE), lambda: kernel.learn_rule_gaussian(task(), 1e-11, 1e-9, ORACLE)):
         refused(ask, kind=ValueError, saying="too small for exact costs")
+    assert kernel.events == ()
+
+
+def test_an_eps_of_nothing_and_a_class_too_large_to_try_are_refused_before_the_charge(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_over(ROWS * 300, delta=0.9)
+    for eps in (0.0, -1.0, math.inf, math.nan):
+        refused(kernel.learn_rule, task(), eps, ORACLE, kind=ValueError)
+        refused(kernel.learn_rule_gaussian, task(), eps, 1e-9, ORACLE, kind=ValueError)
+    monkeypatch.setattr(task_module, "exhaustible", lambda _: False)
+    exhaustive = Oracle(EXHAUSTIVE, 20)
+    refused(kernel.learn_rule, task(), 1.0, exhaustive, kind=ValueError, saying="too many for all rules")
+    refused(kernel.learn_rule_gaussian, task(), 1.0, 0.1, exhaustive, kind=ValueError, saying="too many for all rules")
+    refused(kernel.learn_rule_robustly, task(), 25.0, 0.5, exhaustive, kind=ValueError, saying="too many for all rules")
     assert kernel.events == ()
 
 

@@ -117,6 +117,15 @@ class Oracle:
         """
         return self.name == CP_SAT or (self.name == AUTO and not exhaustible(rules))
 
+    def check(self, rules: RuleClass) -> None:
+        """Check that the oracle can answer about a class of rules.
+
+        Raises:
+            ValueError: It is set to be exhaustive, and the class is not `exhaustible`.
+        """
+        if self.name == EXHAUSTIVE and not exhaustible(rules):
+            raise ValueError(f"{len(rules.features)} features are too many for all rules to be tried")
+
 
 def exhaustible(rules: RuleClass) -> bool:
     """Return whether the rule of least cost can be computed without a solver, in memory and within seconds.
