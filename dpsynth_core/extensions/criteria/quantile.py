@@ -164,15 +164,17 @@ class Quantile(MeasuredCriterion):
 
     @override
     def margin(self, unit: Unit, rho: float, workload: Workload, people: float) -> float:
-        """Return by how much the upper bound is expected to exceed the measured error, in people; infinite if it could tell nothing.
+        """Return by how much the upper bound is expected to exceed the measured error; infinite if it could tell nothing.
+
+        It is in people, or in households of linked tables.
 
         Args:
             unit: The unit of privacy.
             rho: The criterion's part of the budget, in rho.
             workload: The workload; not used.
-            people: A public or declared number of people in the group.
+            people: A public or declared number of people, or of households, in the group.
         """
-        margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p))
+        margin = normal(CONFIDENCE) * sigma_for(rho / 2, unit.sum_l2(-self.p, 1 - self.p)) / self.each
         return margin if margin < min(self.p, 1 - self.p) * people else math.inf
 
     @override

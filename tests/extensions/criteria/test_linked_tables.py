@@ -30,6 +30,8 @@ def test_a_quantile_counts_households() -> None:
     below = sum(min(w, 8.0) < 2.0 for _, w, _ in PEOPLE)
     assert decided.interval.error == pytest.approx(max(below, sum(w >= 4.0 for _, w, _ in PEOPLE)) - len(PEOPLE) / 2, abs=1)
     assert "households" in decided.criterion.finding(decided.interval)
+    told = decided.criterion.margin(sealed.unit, 1e4, sealed.workload, float(len(PEOPLE)))
+    assert told == pytest.approx(decided.interval.at_most - decided.interval.error)
 
 
 def test_a_quantile_of_a_group_of_members_is_refused() -> None:
