@@ -43,7 +43,7 @@ class Audit:
     def holding(self, noted: str) -> Audit:
         """Return the audit, with a problem if no entry's hash begins with the hash that an auditor noted.
 
-        This problem takes the place of any other. A hash of fewer than 16 characters is always a problem. This audit is not
+        It stands behind a problem that the audit has already. A hash of fewer than 16 characters is always a problem. This audit is not
         changed.
 
         Args:
@@ -51,7 +51,8 @@ class Audit:
         """
         wanted = noted.strip().lower()
         held = len(wanted) >= LEAST_DIGITS and any(entry.hash.startswith(wanted) for entry in self.entries)
-        return self if held else replace(self, problem=f"no entry has the hash {noted.strip()[:64]!r} that was noted")
+        missing = f"no entry has the hash {noted.strip()[:64]!r} that was noted"
+        return self if held else replace(self, problem="; ".join(filter(None, (self.problem, missing))))
 
 
 def audit() -> Audit:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -428,6 +429,8 @@ def test_a_head_noted_elsewhere_shows_that_the_whole_directory_is_an_older_one(h
     assert not auditing.audit().problem
     assert "no entry has the hash" in auditing.audit().holding(noted).problem
     assert auditing.audit().holding("").problem
+    both = replace(auditing.audit(), problem="the chain is broken").holding(noted).problem
+    assert both.startswith("the chain is broken; no entry has the hash")
 
 
 def test_a_head_on_another_disk_shows_that_the_whole_directory_is_an_older_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
