@@ -60,16 +60,16 @@ def _declared(variable: ElementTree.Element) -> Column:
     codes.
     """
     answers, no_answers = ({}, set()) if variable.get("intrvl") == "contin" else _answers(variable)
-    decimals = variable.get("dcml", "")
+    decimals, kind = variable.get("dcml", ""), _kind(variable)
     return labelled(
         (variable.get("name") or "").strip(),
-        _kind(variable),
+        kind,
         answers,
         measure=_MEASURES.get(variable.get("nature", ""), ""),
         special=no_answers,
         label=_text(variable, "labl"),  # the first of several languages
         decimals=int(decimals) if re.fullmatch("[0-9]|1[0-2]", decimals) else None,
-        bounds=_range(variable),
+        bounds=None if kind in ("date", "time") else _range(variable),  # as which numbers stand for times is not stated
     )
 
 

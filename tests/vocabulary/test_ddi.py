@@ -59,6 +59,7 @@ def test_a_range_beside_statistics_of_the_records_stays_open(statistic: str) -> 
         ('<var name="a" dcml="0"><varFormat type="numeric"/></var>', "integer"),
         ('<var name="a"><varFormat type="character"/></var>', "categorical"),
         ('<var name="a"><varFormat type="character" category="date"/></var>', "date"),
+        ('<var name="a"><varFormat category="date"/><valrng><range min="20100101" max="20201231"/></valrng></var>', "date"),
         ('<var name="a"/>', "categorical"),
     ],
 )
