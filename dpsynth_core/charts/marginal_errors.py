@@ -108,7 +108,7 @@ def marginals(zoned: Zoned[pd.DataFrame], threshold: float, *, show: int = 20, s
     return finish(alt.layer(*layers), zoned, "How far off is each table?", caption, height=alt.Step(22))
 
 
-def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str]) -> Drawing:
+def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, str], who: str) -> Drawing:
     """Draw the errors of the tables of counts of two linked tables, one line per kind of table of counts.
 
     Tables without a known bound are left out.
@@ -116,8 +116,9 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     Args:
         zoned: One row per table of counts, from `evaluation.quality.marginal_table`, with a further column kind
             (a key of `names`).
-        threshold: Largest acceptable error, as a share of households.
+        threshold: Largest acceptable error, as a share of these.
         names: Title of each kind by key, in the order of the chart.
+        who: The word for those who count once, such as "households".
     """
     frame = zoned.value[zoned.value["limit"].notna()]
     frame = _with_readings(frame.assign(called=frame["kind"].map(dict(names))))
@@ -127,7 +128,7 @@ def by_kind(zoned: Zoned[pd.DataFrame], threshold: float, names: Mapping[str, st
     scale = alt.Scale(type="sqrt", domain=[0, end], clamp=True, nice=False)  # room for small errors beside large ones
     tooltip = hover(called="Kind", marginal="Table", told_error=_TOLD["error"], told_limit=_TOLD["limit"])
     most = alt.Chart(frame).mark_tick(color=INK, opacity=0.8, thickness=1.5, size=18)
-    title = _ERROR.replace("People", "Households")
+    title = _ERROR.replace("People", who.capitalize())
     layers: list[Drawing] = [most.encode(y=y, x=alt.X("limit:Q", title=title, axis=axis, scale=scale), tooltip=tooltip)]
     if frame["error"].notna().any():
         joined = alt.Chart(frame).mark_rule(color=INK, opacity=0.35, strokeWidth=1.5)

@@ -506,7 +506,7 @@ class ErrorsMeasured(Claim[Certificate]):
 
         If noise may hide every error, the sentence says only that.
         """
-        return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each)]
+        return [] if stated is None else [_sentence(stated, plan.shares.of(self.name) / plan.shares.rho, plan.records_each, plan.who)]
 
 
 CERTIFICATE = ErrorsMeasured()
@@ -589,15 +589,15 @@ def _recomputed_columns(received: Received, certificate: Certificate, released: 
     return columns.stated(math.fsum(noisy.values()) / len(noisy), stated.sigma, released, certificate.total)
 
 
-def _sentence(certificate: Certificate, share: float, each: int) -> str:
+def _sentence(certificate: Certificate, share: float, each: int, who: str) -> str:
     """Return the certificate in words.
 
     Args:
         certificate: The certificate.
         share: Share of the budget that measured it.
         each: Records per person, or per household.
+        who: The word for those who count once.
     """
-    who = "people" if each == 1 else "households"
     if certificate.says_nothing:
         people, noise = certificate.total.value / each, certificate.noise / each
         return f"it says nothing: about {people:,.0f} {who}, and noise of ± {noise:,.0f} in each error"

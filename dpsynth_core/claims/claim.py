@@ -133,6 +133,10 @@ class Asked(Protocol):
     def link(self) -> Link | None:
         """The link of two tables; None for one table."""
 
+    @property
+    def who(self) -> str:
+        """The word for those who count once: people, or households of two linked tables."""
+
 
 @dataclass(frozen=True, eq=False)
 class Final:

@@ -38,6 +38,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside, behind, middles
 from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.released import combined
@@ -435,15 +436,16 @@ def sentences(plan: Asked, stated: Weighted, final: Final) -> list[str]:
         final: The final parts of the release, with rows.
     """
     column, step = plan.domain[plan.weight.column], stated.step * plan.records_each
-    names = ("people",) if stated.members is None else ("households", "members")
+    words = HOUSEHOLDS if plan.link is None else plan.link.words
+    names = ["people"] if stated.members is None else [words.households, words.members]
     said = [
         f"The calibrated weights of the rows add up to {stated.rows:,.0f}, and those of the {names[0]} to {_reach(stated)}."
         f" Weights above {column.edges[-1] - column.scale.whole:g} count as that, smaller than 0 and missing ones as 0, and each in"
         f" whole steps of {step:g}."
     ]
     if (members := stated.members) is not None:
-        made = f"the rows of members add up to {members.rows:,.0f}, and the members to {_reach(members)}"
-        said.append(f"A member weighs what its household weighs: {made}.")
+        made = f"the rows of {names[1]} add up to {members.rows:,.0f}, and the {names[1]} to {_reach(members)}"
+        said.append(f"A {words.member} weighs what its {words.household} weighs: {made}.")
     if public := list(plan.weight.totals):
         off = max(_missed(plan, final, stated).values())
         how = f"they are off by {percent(off)} of the people at most" if off >= _MET_CLOSELY else "they meet them"

@@ -137,7 +137,9 @@ def assumed(plan: Asked) -> str:
     """Return a sentence with the assumptions about the weight that cannot be checked; "" if the plan has no weight."""
     if plan.weight is None:
         return ""
-    whose = "record depends on it" if plan.link is None else "household depends on it and its members"
+    whose = "record depends on it"
+    if (link := plan.link) is not None:
+        whose = f"{link.words.household} depends on it and its {link.words.members}"
     return f"The weight “{plan.weight.column}” of a {whose} alone, as a design weight does."
 
 

@@ -192,7 +192,7 @@ def _notes(plan: Plan, assumed: str, unstated: Sequence[str], shown_here: bool) 
     if plan.mechanism.card.makes_rows:
         lines += [f"note: {sentence}" for sentence in precision.distance_sentences(plan.row_domain)]
     if plan.link is not None and not plan.shares.of(CERTIFICATE.name):
-        lines.append(f"note: {precision.without_certificate(True)}")
+        lines.append(f"note: {precision.without_certificate(plan.link)}")
     return lines
 
 
@@ -295,7 +295,7 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
     if made.plan.link is not None:
         members = None if made.members is None else made.members.num_rows
-        print_message(f"members: {tables.explained_members(members, made.plan.records_each)}")
+        print_message(f"members: {tables.explained_members(members, made.plan.records_each, made.plan.link.words)}")
     for claim in CLAIMS:
         for line in claim.sentences(made.plan, made.claims[claim.name], made.final):
             print_message(f"{claim.noun}: {line}")

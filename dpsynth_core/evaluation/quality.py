@@ -70,6 +70,8 @@ class Statements:
         unit: The privacy unit: the records of one person, and whether their total number is public.
         swapped: By column of a household member, its counterpart for the other member; a release
             does not distinguish the two members.
+        again: By column that a record repeats for another member, the column that it repeats.
+        unasked: Columns of the domain that no table may name.
         declared: By column of a household member, the declared attribute without the code for a
             missing member.
         understood: Names of the columns that no table contains, or whose measured parts of cells
@@ -84,6 +86,8 @@ class Statements:
     rho: float
     unit: Unit
     swapped: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, str] = field(default_factory=dict)
+    unasked: frozenset[str] = frozenset()
     declared: Mapping[str, Attribute] = field(default_factory=dict)
     understood: frozenset[str] = frozenset()
 
@@ -333,9 +337,9 @@ class Headline:
     threshold: int | None
     who: str = "people"
 
-    def per(self, each: int) -> Headline:
-        """Return the headline with numbers in households of `each` records; unchanged if `each` is 1."""
-        return self if each == 1 else replace(self, people=self.people / each, noise=self.noise / each, who="households")
+    def per(self, each: int, who: str) -> Headline:
+        """Return the headline with numbers in those of `each` records, such as households, and the word for them."""
+        return replace(self, people=self.people / each, noise=self.noise / each, who=who)
 
     @property
     def says_nothing(self) -> bool:
@@ -569,7 +573,8 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
         for part in (*((name,) for name in clique), *combinations(clique, 2)):
             smallest.setdefault(part, clique)
     rows, swapped = [], statements.swapped
-    names = [name for name in domain.names if name not in swapped or {(name,), (swapped[name],)} & set(smallest)]
+    asked = [name for name in domain.names if name not in statements.unasked or (name,) in smallest]
+    names = [name for name in asked if name not in swapped or {(name,), (swapped[name],)} & set(smallest)]
     for a in names:
         for b in names:
             part = domain.clique({a, b})

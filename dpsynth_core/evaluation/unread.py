@@ -149,15 +149,15 @@ def _with_labels(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str,
 _Column = TypeVar("_Column", Unread, Undeclared)
 
 
-def distinct(columns: Sequence[_Column], swapped: Mapping[str, str]) -> tuple[_Column, ...]:
+def distinct(columns: Sequence[_Column], again: Mapping[str, str]) -> tuple[_Column, ...]:
     """Return the columns, leaving out a second household member's column if the first member's comes earlier.
 
     Args:
         columns: The columns in the order of the domain.
-        swapped: By column of a member, its counterpart for the other member.
+        again: By column that a record repeats for another member, the column that it repeats.
     """
     names = [one.column for one in columns]
-    return tuple(one for place, one in enumerate(columns) if swapped.get(one.column) not in names[:place])
+    return tuple(one for place, one in enumerate(columns) if again.get(one.column) not in names[:place])
 
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:

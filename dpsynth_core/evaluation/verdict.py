@@ -243,7 +243,7 @@ def judge(
         means=judged,
         cut={one.column: cut for one in means if (cut := cut_to(domain[one.column]))},
         despite=despite if needs_reason else "",
-        unread=distinct(statements.unread, statements.swapped),
+        unread=distinct(statements.unread, statements.again),
         causes=(*[UNREAD] * bool(silent), *[MISFIT] * bool(misfits), *[NOISE] * noisy),
         apart=() if statements.evidence.codes is None else tuple((rule.first, rule.second) for rule in domain.loose_orders),
         noise=headline.noise,

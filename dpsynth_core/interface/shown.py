@@ -29,13 +29,12 @@ def plan_line(plan: Plan) -> str:
 def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     expected = "say about how many people there are (people=...), to see what to expect"
     if hope is not None:
-        who = "people" if plan.link is None else "households"
-        error = f"about {hope.error:.1%} of the {who} in the wrong group of a table, on average"
+        error = f"about {hope.error:.1%} of the {plan.who} in the wrong group of a table, on average"
         expected = hope.warning or f"{hope.hope} should come out good enough; {error}. {hope.rests}".removesuffix(". ")
     protects = plan.spec.unit.words
     if plan.link is not None:
-        members = f"{plan.link.most} member{'s' * (plan.link.most > 1)}"
-        protects = f"one household with its row and those of at most {members}, {protects.rpartition(', ')[2]}"
+        whose = plan.link.words.protects.format(most=plan.link.most, s="s" * (plan.link.most > 1))
+        protects = f"{whose}, {protects.rpartition(', ')[2]}"
     forecast, certificate = plan.forecast, plan.shares.of(CERTIFICATE.name) or not plan.mechanism.card.publishes_tables
     return [
         ("Protects", protects),
@@ -43,7 +42,7 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
         ("Expected", expected),
         *([("Small groups", expected_verdict.small_groups_sentence(plan))] if plan.mechanism.card.publishes_tables else []),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
-        *([] if certificate else [("No certificate", precision.without_certificate(plan.link is not None))]),
+        *([] if certificate else [("No certificate", precision.without_certificate(plan.link))]),
         *(("Distances", sentence) for sentence in precision.distance_sentences(plan.row_domain) if plan.mechanism.card.makes_rows),
         ("Seal", plan.spec.digest()[:16]),
     ]

@@ -245,9 +245,8 @@ def small_groups_sentence(plan: Plan) -> str:
         plan: A plan of a mechanism that publishes tables.
     """
     size = assess(plan.asked, plan.shares.mechanism, plan.counted, None, once=once(plan.workload, (plan.mechanism.card.name,))).value
-    who = "people" if plan.link is None else "households"
     off = f"can easily be off by more than {READABLE_GROUP:.0%} of its size"
-    return f"a group of fewer than about {size.smallest_group:,} {who} in a cell {off}"
+    return f"a group of fewer than about {size.smallest_group:,} {plan.who} in a cell {off}"
 
 
 def once(workload: Workload, among: Sequence[str]) -> bool:

@@ -190,7 +190,7 @@ def _remedy(plan: Plan, rows: bool) -> str:
         most = f"state the number of rows (output.rows), of which {output.tables} tables have up to {MAX_UNSTATED_ROWS:,} each otherwise"
         return f"{most}, or ask for fewer tables of rows (output.tables)"
     if rows:
-        return "ask for fewer rows" + (", or let fewer members count (unit.max_rows_per_person)" if plan.link else "")
+        return "ask for fewer rows" + (f", or let fewer {plan.link.words.members} count (unit.max_rows_per_person)" if plan.link else "")
     names = {parameter.name for parameter in parameters(plan.mechanism)}
     knob = next((name for name in ("max_size_mb", "relaxed_rows", "rounds", "records") if name in names), None)
     return "use fewer or smaller tables" + (f", or a smaller {knob}" if knob else "")

@@ -440,6 +440,11 @@ class Plan:
         return self.unit.marginal_l2 * math.sqrt(len(columns) / (2 * rho))
 
     @property
+    def who(self) -> str:
+        """The word for those who count once: people, or households of two linked tables."""
+        return "people" if self.link is None else self.link.words.households
+
+    @property
     def condition(self) -> str:
         """An assumption that the privacy guarantee needs besides the proofs, as full sentences.
 

@@ -33,6 +33,7 @@ from dpsynth_core.privacy.budget import MAX_EPSILON, MIN_EPSILON
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.statistics.distances import percent
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
@@ -113,16 +114,16 @@ def largest_margin(rho: float, unit: Unit) -> float:
     return QUANTILE * unit.query_l1 / math.sqrt(2 * CERTIFIED_LARGEST * rho)
 
 
-def without_certificate(linked: bool) -> str:
+def without_certificate(link: Link | None) -> str:
     """Return a sentence on how little will be known about errors without a certificate.
 
     Args:
-        linked: Whether the plan has two linked tables.
+        link: The link of two tables; None for one table.
     """
     bounded = "Errors will only be bounded from the noisy tables: several times larger than they are"
-    if not linked:
+    if link is None:
         return f"{bounded}, and in tables that were not measured hardly at all."
-    return f"{bounded}. Where noise is large, most tables of members have none: sums of roots are measured, from which none follows."
+    return f"{bounded}. {link.words.unbounded}"
 
 
 def distance_sentences(domain: Domain) -> list[str]:

@@ -279,6 +279,8 @@ class Release:
             rho=self.plan.shares.mechanism,
             unit=self.plan.unit,
             swapped=link.swapped if link else {},
+            again=link.again if link else {},
+            unasked=frozenset(self.domain.names) - {one.name for one in link.columns} if link else frozenset(),
             declared=declared,
             understood=frozenset(computed | spread),
         )

@@ -45,11 +45,8 @@ def statement(plan: Plan, rho_spent: float, private: bool) -> str:
     kept += [(claim.purpose, rho) for claim in CLAIMS if (rho := plan.shares.of(claim.name))]
     parts = [f"rho = {rho:.6g}{'' if number else ' was kept'} for {purpose}" for number, (purpose, rho) in enumerate(kept)]
     aside = f", of which {', and '.join(parts)}," if parts else ""
-    if spec.members is not None:
-        who = (
-            f"a person is a household, a value of the column {spec.unit.person_column!r} with all its rows in both tables; at most {m}"
-            " members of it are used"
-        )
+    if plan.link is not None:
+        who = plan.link.words.person.format(column=spec.unit.person_column, most=m)
     elif spec.unit.person_column is None:
         who = "a person owns one row; someone with several rows in the table is protected for each row, not for all together"
     else:

@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from dpsynth_core.foundation import extension
+from dpsynth_core.vocabulary.link_words import LinkWords
 
 FIRST, MEMBERS = "synthetic.csv", "members.csv"
 """Of two linked tables, the first and the second."""
@@ -46,19 +47,16 @@ def seed(row_seed: int, number: int) -> int:
     return int(np.random.SeedSequence(row_seed, spawn_key=(number,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def explained_members(members: int | None, each: int) -> str:
+def explained_members(members: int | None, each: int, words: LinkWords) -> str:
     """Return sentences for readers on two linked tables: what each file holds, and what noisy counts count.
 
     Args:
         members: Number of rows of members; None for a release without rows.
         each: Number of records of pairs for each row of the first table.
+        words: How the tables are called.
     """
-    held = "" if members is None else f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there. "
-    return (
-        f"{held}Errors, bounds and noisy tables are of the rows of the first table, also where they say people: each counts once, divided"
-        ' evenly among its members, or among ordered pairs of them where a column is "of another". So that this is in whole numbers, noisy'
-        f" tables count {each:,} for each row of the first table."
-    )
+    held = "" if members is None else f"{MEMBERS} holds {members:,} rows under the keys of {FIRST}, and each of them has its key there."
+    return " ".join(filter(None, [held, held and words.order, words.tables.format(each=each)]))
 
 
 def explained(tables: int) -> str:

@@ -88,7 +88,7 @@ def quality_of(release: Release) -> Zoned[Quality]:
     if release not in _QUALITY:
         stated = statements(release)
         table = quality.marginal_table(stated)
-        headline = combine(lambda head: head.per(release.plan.records_each), quality.headline(stated, table))
+        headline = combine(lambda head: head.per(release.plan.records_each, release.plan.who), quality.headline(stated, table))
         ruled: Zoned[Verdict | None] = released(None)
         if not learnt(release):
             beside = release.private, release.criteria, release.despite, release.claims[MEANS.name], release.details.get(MISFITS, ())

@@ -6,6 +6,7 @@ Names of columns and cells are hostile text: the page that shows a sentence esca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from types import MappingProxyType
 
 from dpsynth_core.evaluation.questions.answer import COUNTED, LIMITED, STATED, Answer
@@ -33,6 +34,8 @@ from dpsynth_core.foundation.visible import visible
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.digits import digits, rounded
 from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import NUMBER
+from dpsynth_core.vocabulary.link_words import LinkWords
 from dpsynth_core.vocabulary.ranges import Chosen, cut_to, spans_of, text_of
 
 CELLS_NAMED = 6
@@ -97,15 +100,35 @@ PHRASES: Mapping[str, str] = {
     "whole": "over 100%",
     "worst none": "The release does not say how far any subgroup is off.",
 }
-OF_HOUSEHOLDS: Mapping[str, str] = {
-    key: text.replace("everybody", "all households").replace("people", "households").replace("People", "Households")
-    for key, text in PHRASES.items()
-}
-"""The same where those who are counted are households."""
-OF_MEMBERS: Mapping[str, str] = {key: text.replace("table {table}", "table members × {table}") for key, text in PHRASES.items()}
-"""The same where they are members, of whom tables with the number of members say something."""
 FEW = 30
 """Groups with fewer rows are said to be small."""
+
+
+def of_households(words: LinkWords) -> dict[str, str]:
+    """Return the phrases where those who are counted own rows of the second of two linked tables.
+
+    Args:
+        words: How they are called.
+    """
+    return _about(words.everybody, words.households)
+
+
+def of_members(words: LinkWords) -> dict[str, str]:
+    """Return the phrases where those who are counted are rows of the second of two linked tables.
+
+    Of them, tables with the number of members say something.
+
+    Args:
+        words: How they are called.
+    """
+    about = _about(words.all_counted, words.counted)
+    return {key: text.replace("table {table}", f"table {NUMBER} × {{table}}") for key, text in about.items()}
+
+
+def _about(everybody: str, people: str) -> dict[str, str]:
+    """Return the phrases with other words for everybody and for people."""
+    spoken = {"everybody": everybody, "people": people, "People": people.capitalize()}
+    return {key: reduce(lambda said, word: said.replace(word, spoken[word]), spoken, text) for key, text in PHRASES.items()}
 
 
 def _group_phrase(domain: Domain, cells: Cells, phrases: Mapping[str, str] = PHRASES, cut: Cuts = NOTHING_CUT) -> str:

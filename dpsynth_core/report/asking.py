@@ -36,6 +36,7 @@ from dpsynth_core.report import answers as words
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 from dpsynth_core.vocabulary.names import column_field
 from dpsynth_core.vocabulary.python_values import named_values
 from dpsynth_core.vocabulary.ranges import Between, Chosen, bounds_text, range_in, reached_cells
@@ -45,10 +46,10 @@ from dpsynth_core.vocabulary.zeros import parts_named
 if TYPE_CHECKING:
     import pandas as pd
 
-SOME, NO = "some member", "no member"
-"""Before cells of members, of households of which some member is in them, or none."""
-_CONDITION = "members with "
-"""How the column of such a condition is called."""
+_CONDITION = "{} with "
+"""How the column of a condition on members is called."""
+_LATER = ", and later one with "
+"""Between what a condition says of one member and of one after it."""
 _COUNT = "count in synthetic.csv and members.csv, or in rows and members in Python"
 _OF = {
     SHARE: ("cells", "--of sex=f", '{"sex": "f"}'),
@@ -58,6 +59,8 @@ _OF = {
     TABLE: ("columns", "--of age --of sex", '["age", "sex"]'),
 }
 """What a statistic is of, and how that is written on the command line and in Python."""
+Rows: TypeAlias = "tuple[Mapping[str, Chosen], ...]"
+"""Conditions on rows of one owner: each is met by a row after that of the one before it."""
 Cells: TypeAlias = "Mapping[str, Any]"
 """By column a value, a list of values, (lowest, highest) of what has an order, where None means no limit, or None for what is missing.
 
@@ -166,13 +169,13 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     """
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
-    phrases, notes = words.PHRASES if made.plan.link is None else words.OF_MEMBERS, list[str]()
+    phrases, notes = words.PHRASES if made.plan.link is None else words.of_members(made.plan.link.words), list[str]()
     if made.plan.link is not None and not _of_members(made.plan.link, asked):
         known, asked, notes = _of_households(made, made.plan.link, asked)
-        phrases = words.OF_HOUSEHOLDS
+        phrases = words.of_households(made.plan.link.words)
         if asked.of == NUMBER:  # which every household has
-            most = made.plan.link.most
-            phrases = {**phrases, "numbers": f"A household of more than {most} members counts as one of {most}."}
+            link = made.plan.link
+            phrases = {**phrases, "numbers": link.words.beyond.format(most=link.most)}
     else:
         known = weighted_knowledge(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
@@ -181,7 +184,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
         _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)
         cut = {(one.column, one.code): one for line in lines for one in line.answer.cut}
-        title = _spoken(domain, [*words.breakdown_sentences(domain, question, by, phrases, tuple(cut.values())), *notes])
+        title = _spoken(domain, [*words.breakdown_sentences(domain, question, by, phrases, tuple(cut.values())), *notes], made.plan.link)
         each = []
         for line in lines:
             group = replace(question, among={**question.among, by: (line.code,)})
@@ -192,9 +195,9 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     standing = Line(0, found).standing
     if question.statistic != TABLE:
         sentences = [*words.sentences(domain, question, found, phrases), *notes]
-        return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one]) for one in sentences))
+        return _said(known, question, found.stated, standing, "", tuple(_spoken(domain, [one], made.plan.link) for one in sentences))
     table = _table(known, question, found, standing, phrases)
-    return replace(table, title=_spoken(domain, [table.title, *notes]))
+    return replace(table, title=_spoken(domain, [table.title, *notes], made.plan.link))
 
 
 def ask_typed(made: Release, typed: Asked) -> Answer | Answers:
@@ -225,9 +228,15 @@ def _cells_typed(made: Release, texts: Any, field: str) -> Cells:
 
     if (link := made.plan.link) is None:
         return parse_where(made.domain, texts, field)
-    of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in (SOME, NO)}
-    own = parse_where(Domain(_columns(made)), [text for text in texts if not text.startswith((f"{SOME} ", f"{NO} "))], field)
+    keys = _keys(link.words)
+    of_members = {word: [text.removeprefix(f"{word} ") for text in texts if text.startswith(f"{word} ")] for word in keys}
+    own = parse_where(Domain(_columns(made)), [text for text in texts if not text.startswith(tuple(f"{word} " for word in keys))], field)
     return {**own, **{word: parse_where(link.members, said, field) for word, said in of_members.items() if said}}
+
+
+def _keys(said: LinkWords) -> tuple[str, ...]:
+    """Return the keys of a question that are no columns but conditions on members."""
+    return tuple(filter(None, (said.some, said.none, said.later)))
 
 
 def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Asked, list[str]]:
@@ -245,55 +254,65 @@ def _of_households(made: Release, link: Link, asked: Asked) -> tuple[Known, Aske
     """
     from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
 
-    wanted = dict[str, Mapping[str, Chosen]]()
+    wanted, said_of = dict[str, Rows](), link.words
 
-    def name_of(cells: Mapping[str, Chosen]) -> str:
+    def name_of(rows: Rows) -> str:
         """Return the name of the column for a condition on members.
 
         Conditions whose names would be equal are numbered: labels that two cells share make such
         names.
         """
-        name = phrase = f"{_CONDITION}{words.cells_phrase(link.members, reached_cells(cells), _cut(cells))}"
-        while wanted.setdefault(name, cells) != cells:
+        cells = [words.cells_phrase(link.members, reached_cells(one), _cut(one)) for one in rows]
+        name = phrase = f"{_CONDITION.format(said_of.members)}{_LATER.join(cells)}"
+        while wanted.setdefault(name, rows) != rows:
             name = f"{phrase} ({len(wanted) + 1})"
         return name
 
     def told(said: Any) -> Any:
         if not isinstance(said, Mapping):
             return said
-        own = {name: cells for name, cells in said.items() if name not in (SOME, NO)}
-        for word, value in ((SOME, linked.SOME), (NO, linked.NONE)):
+        own = {name: cells for name, cells in said.items() if name not in _keys(said_of)}
+        later, listed_rows = said.get(said_of.later), said.get(said_of.some, [])
+        if later is not None and (not listed_rows or isinstance(listed_rows, list)):
+            raise InputError(said_of.later, f"it is after one “{said_of.some}”", f"state that with “{said_of.some}”")
+        for word, value in ((said_of.some, linked.SOME), (said_of.none, linked.NONE)):
             of = said.get(word, [])
             for one in of if isinstance(of, list) else [of]:
-                name = name_of(parts(link.members, one, word))
+                rows = [parts(link.members, one, word)]
+                if word == said_of.some and later is not None:
+                    rows.append(parts(link.members, later, said_of.later))
+                name = name_of(tuple(rows))
                 if own.setdefault(name, value) != value:
-                    raise InputError(NO, f"it excludes what “{SOME}” asks for", "leave one of them out")
+                    raise InputError(said_of.none, f"it excludes what “{said_of.some}” asks for", "leave one of them out")
         return own
 
     asked = replace(asked, of=told(asked.of), among=told(asked.among), versus=told(asked.versus))
     known = weighted_knowledge(made, members=False) if asked.weighted else report.households(made)
     if not wanted:
         return known, asked, []
-    if not isinstance(made.codes, Repeated) or not all(wanted.values()):
-        problem = "it does not say which members, or there are no rows to count them in"
-        raise InputError(SOME, problem, f"""write for example --of '{SOME} sex=f', or of={{"{SOME}": {{"sex": "f"}}}} in Python""")
-    notes = [words.PHRASES["cut members"]] if any(of.cut for cells in wanted.values() for of in cells.values()) else []
+    if not isinstance(made.codes, Repeated) or not all(map(all, wanted.values())):
+        problem, some = f"it does not say which {said_of.members}, or there are no rows to count them in", said_of.some
+        raise InputError(some, problem, f"""write for example --of '{some} sex=f', or of={{"{some}": {{"sex": "f"}}}} in Python""")
+    cut = any(of.cut for rows in wanted.values() for cells in rows for of in cells.values())
+    notes = [words.PHRASES["cut members"].replace("members", said_of.members)] if cut else []
     return linked.with_members(known, link, made.codes, wanted), asked, notes
 
 
-def _spoken(domain: Domain, sentences: Sequence[str]) -> str:
+def _spoken(domain: Domain, sentences: Sequence[str], link: Link | None) -> str:
     """Join sentences, with conditions on members in plain words.
 
     The sentences contain such a condition as a value of a column that exists for the question only.
     """
     text = " ".join(sentences)
-    if not (conditions := [one for one in domain if one.name.startswith(_CONDITION)]):
+    said_of = HOUSEHOLDS if link is None else link.words
+    begin = _CONDITION.format(said_of.members)
+    if not (conditions := [one for one in domain if one.name.startswith(begin)]):
         return text
     from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
 
     for name in (one.name for one in conditions if one.categories == (linked.NONE, linked.SOME)):
-        for value, said in ((linked.SOME, "some member with "), (linked.NONE, "no member with ")):
-            text = text.replace(f"{visible(name)} “{value}”", visible(said + name.removeprefix(_CONDITION)))
+        for value, said in ((linked.SOME, said_of.some), (linked.NONE, said_of.none)):
+            text = text.replace(f"{visible(name)} “{value}”", visible(f"{said} with {name.removeprefix(begin)}"))
     return text
 
 
@@ -308,10 +327,11 @@ def _of_members(link: Link, asked: Asked) -> bool:
     """
     of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
     names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
-    if others := sorted(names & set(map(link.other, link.members.names))):
-        raise InputError(f"column {others[0]!r}", "questions about two members are not answered yet", _COUNT)
-    if (own := sorted(names & {NUMBER, SOME, NO})) and names & set(link.members.names):
-        raise InputError(f"column {own[0]!r}", "it is of households, and other columns are of their members", f"leave it out, or {_COUNT}")
+    if others := sorted(names & set(link.again) - set(link.members.names)):
+        raise InputError(f"column {others[0]!r}", link.words.two, _COUNT)
+    if (own := sorted(names & {NUMBER, *_keys(link.words)})) and names & set(link.members.names):
+        problem = f"it is of {link.words.households}, and other columns are of their {link.words.members}"
+        raise InputError(f"column {own[0]!r}", problem, f"leave it out, or {_COUNT}")
     return bool(names & set(link.members.names))
 
 
@@ -347,7 +367,7 @@ def _table(known: Known, question: Question, found: Answered, standing: str, phr
         _said(known, share, stated, GUESS if stated.low is None else standing, " × ".join(group))
         for stated, group in zip(found.cells, groups, strict=True)
     )
-    return Answers(_spoken(domain, words.sentences(domain, question, found, phrases)), tuple(each))
+    return Answers(" ".join(words.sentences(domain, question, found, phrases)), tuple(each))
 
 
 def _said(known: Known, question: Question, stated: Stated, kind: str, group: str, sentences: tuple[str, ...] = ()) -> Answer:

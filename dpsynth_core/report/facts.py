@@ -106,8 +106,11 @@ def amount(release: Release, about: str = "") -> str:
     """
     columns = f"{len(release.plan.row_domain.column_names):,} columns{about}"
     if release.members is not None:
-        columns += f", with {release.members.num_rows:,} members of {len(release.plan.member_domain.column_names):,} columns"
-    return f"{release.rows:,} synthetic rows of {columns}" if release.rows else f"answers over {columns}, and no rows"
+        assert release.plan.link is not None
+        held = release.plan.link.words.held
+        columns += f", with {release.members.num_rows:,} {held} of {len(release.plan.member_domain.column_names):,} columns"
+    made = "rows" if release.plan.link is None else release.plan.link.words.made
+    return f"{release.rows:,} synthetic {made} of {columns}" if release.rows else f"answers over {columns}, and no rows"
 
 
 def facts(release: Release) -> list[tuple[str, str]]:
@@ -118,14 +121,14 @@ def facts(release: Release) -> list[tuple[str, str]]:
         nothing = "none: no budget was set aside to measure the errors"
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
         nothing += ". Where sums of roots were measured, nothing bounds them" if plan.link else ""
-    made = None if release.members is None else release.members.num_rows
+    made, link = None if release.members is None else release.members.num_rows, release.plan.link
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     filled -= release.plan.weight is not None
     return [
         ("Population", spec.population),
         ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
-        *([("Members", tables.explained_members(made, release.plan.records_each))] if release.plan.link else []),
+        *([(link.words.title, tables.explained_members(made, release.plan.records_each, link.words))] if link else []),
         ("Columns", f"{columns}, of which {filled:,} filled in without measuring anything" if filled else columns),
         (
             "Privacy budget",

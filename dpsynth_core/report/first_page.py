@@ -83,7 +83,7 @@ def _people(release: Release) -> str:
     doubt = "" if total is None or not total.sigma else f" ± {total.doubt(0.95) / each:,.0f} (95%)"
     who = f"records, at most {unit.max_rows_per_person:,} of a person" if unit.max_rows_per_person > 1 else "people"
     if release.plan.link is not None:
-        who = "households"
+        who = release.plan.who
     named = "" if population == UNNAMED else f" (“{population}”)"
     count = "An unknown number of" if total is None else f"{total.value / each:,.0f}{doubt}"
     return f"{count} {who}{named}; {amount(release)}."

@@ -85,7 +85,7 @@ def _numbers(release: Release, headline: Headline) -> list[tuple[str, str]]:
 def _people(release: Release) -> tuple[str, str]:
     each, unit = release.plan.records_each, release.spec.unit
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
-    who = "households" if release.plan.link is not None else "people" if unit.max_rows_per_person == 1 else "records"
+    who = release.plan.who if release.plan.link is not None or unit.max_rows_per_person == 1 else "records"
     if total is None:
         return "?", f"{who}: their number was not measured"
     doubt = f" ± {total.doubt(0.95) / each:,.0f} (95% confidence)" if total.sigma else ""

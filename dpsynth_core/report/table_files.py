@@ -259,7 +259,9 @@ def _outside(release: Release, attribute: Attribute) -> str:
     """
     link = release.plan.link
     if link is not None and attribute.name not in {one.name for one in link.columns}:
-        return "Counted among the members of a household, for the noisy tables; no file of rows has this column."
+        return link.words.computed
+    if link is not None and attribute.name in link.words.columns:
+        return link.words.columns[attribute.name]
     by_name = {a.name: a for a in release.domain}
     rules = [rule.order for rule in release.domain.impossible if rule.order is not None and attribute.name in rule.attributes]
     parts = (outside_rule(attribute), of_column(release.plan, attribute.name), *(sentence(rule, by_name) for rule in rules))

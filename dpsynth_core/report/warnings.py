@@ -22,9 +22,9 @@ def warnings(release: Release) -> list[str]:
     about.
     """
     stated = release.statements
-    unread = distinct(stated.unread, stated.swapped)
+    unread = distinct(stated.unread, stated.again)
     remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []
-    others = [one for one in distinct(stated.undeclared, stated.swapped) if one.column not in stated.silent]
+    others = [one for one in distinct(stated.undeclared, stated.again) if one.column not in stated.silent]
     return [*(brand.sentence for brand in release.brands), *remedy, *_undeclared(others), *_without_ranges(release.plan.without_ranges)]
 
 

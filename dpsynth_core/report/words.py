@@ -36,14 +36,13 @@ READING = (
 )
 
 _OF_ONE = "one person (see neighbouring tables), not for a family or a firm"
-_OF_LINKED = "one household with all its members (see neighbouring tables), not for several households together"
 
 
 def not_protected(release: Release) -> tuple[str, ...]:
     """Return sentences on what the guarantee does not protect."""
     return (
         "Facts about the whole population: a release is made to show them, and they can be held against a member.",
-        f"Facts about groups: the guarantee is for {_OF_LINKED if release.plan.link else _OF_ONE}.",
+        f"Facts about groups: the guarantee is for {release.plan.link.words.unit if release.plan.link else _OF_ONE}.",
         "Other copies of the data, earlier releases elsewhere, and anything published without noise.",
         "The domain, the workload and the budget: they are public.",
     )
@@ -85,7 +84,7 @@ def protection(release: Release) -> str:
     rows = unit.max_rows_per_person
     owned = "the one row of a person says" if rows == 1 else f"the up to {rows:,} rows of a person say"
     if release.plan.link is not None:
-        owned = "the row of a household and those of its members say"
+        owned = release.plan.link.words.owned
     presence = "" if unit.relation == REPLACE else "a person's presence, and "
     return f"The release protects {presence}what {owned}."
 
@@ -111,7 +110,7 @@ def symbols(release: Release) -> list[str]:
     budget, unit, shares = release.spec.budget, release.spec.unit, release.plan.shares
     rows = unit.max_rows_per_person
     weight = "" if not shares.delta else "δ/2" if shares.slack == budget.delta else f"{shares.delta:g}"
-    whose = "one household in both tables, of its members" if release.plan.link else "one person,"
+    whose = release.plan.link.words.changed if release.plan.link else "one person,"
     by = f"{'replacing' if unit.relation == REPLACE else 'adding or removing'} the rows of {whose}"
     return [
         f"D ~ D′  ⇔  D and D′ differ by {by} {rows:,} at most",
@@ -130,7 +129,7 @@ def noise(release: Release) -> str:
     if not widths:
         return "The release has no noisy tables. The rows were made from noisy choices among questions."
     least, most = (f"± {width:,.0f}" if width >= 10 else f"± {width:.1f}" for width in (widths[0], widths[-1]))
-    who = "people" if release.plan.link is None else "households"
+    who = release.plan.who
     span = f"{least} {who}" if least == most else f"{least} to {most} {who}, depending on the table"
     return f"Each cell of the {len(widths):,} noisy tables has noise. For 95% of the cells it is at most {span}."
 
@@ -145,8 +144,9 @@ def assumptions(release: Release) -> Iterator[str]:
     rows = unit.max_rows_per_person
     most = "1 row" if rows == 1 else f"{rows:,} rows"
     if release.plan.link is not None:
-        yield f"The column “{unit.person_column}” of both tables names the household of a row. A household counts as one person here."
-        yield f"Only one row of the first table and at most {rows:,} of the second were used for each household."
+        said = release.plan.link.words
+        yield said.key.format(column=unit.person_column)
+        yield said.used.format(most=rows)
     elif unit.person_column is None:
         yield "One row is one person. Someone with several rows is protected for each row, not for all of them together."
     else:

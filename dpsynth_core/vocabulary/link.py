@@ -13,7 +13,7 @@ Public: domains, rules (`across`) and a limit. It says how codes of two tables b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, permutations
@@ -25,6 +25,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown, check_ranges, shown_codes
 
@@ -107,6 +108,11 @@ class Link:
         for name in (*self.households.names, *self.members.names):
             if name in self.made_names or (name in self.households and name in self.members.names):
                 raise InputError(column_field(name), "both tables have it, or the link itself has", "rename it in one of the tables")
+
+    @property
+    def words(self) -> LinkWords:
+        """How pages, files and errors call those whom the tables are about."""
+        return HOUSEHOLDS
 
     @property
     def made_names(self) -> set[str]:
@@ -214,6 +220,11 @@ class Link:
         """By name of a column of a member, the name of the same column of the other member in the record."""
         pairs = [(attribute.name, self.other(attribute.name)) for attribute in self.member_columns]
         return dict(pairs) | {other: name for name, other in pairs}
+
+    @property
+    def again(self) -> Mapping[str, str]:
+        """By name of a column that a record has again for another member, the name of the column that it repeats."""
+        return self.swapped
 
     def mirrored(self, clique: Clique) -> Clique:
         """Return the columns of a marginal with the two members of the record exchanged, in the same places.

@@ -125,8 +125,8 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "bound_against_error": (charts.bound_against_error, _marginals()),
     "bound_against_error with truth": (charts.bound_against_error, _marginals(true=0.1)),
     "bound_against_error without certificate": (charts.bound_against_error, _marginals(error=np.nan, low=np.nan)),
-    "by_kind": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="first")),
-    "by_kind without certificate": (lambda z: charts.by_kind(z, 0.05, _KINDS), _marginals(kind="second", error=np.nan)),
+    "by_kind": (lambda z: charts.by_kind(z, 0.05, _KINDS, "households"), _marginals(kind="first")),
+    "by_kind without certificate": (lambda z: charts.by_kind(z, 0.05, _KINDS, "households"), _marginals(kind="second", error=np.nan)),
     "means": (charts.means, _means()),
     "pair_map": (lambda z: charts.pair_map(z, 0.05), _map()),
     "budget_used": (charts.budget_used, _steps()),
@@ -270,7 +270,7 @@ def test_what_is_not_known_reads_as_a_dash_on_hovering() -> None:
 
 
 def test_the_estimate_of_a_table_of_households_is_joined_to_its_limit() -> None:
-    drawn = charts.by_kind(Zoned(Zone.RELEASED, _marginals(kind="first")), 0.05, _KINDS).to_dict()
+    drawn = charts.by_kind(Zoned(Zone.RELEASED, _marginals(kind="first")), 0.05, _KINDS, "households").to_dict()
     (joined,) = [layer["encoding"] for layer in drawn["layer"] if "x2" in layer["encoding"]]
     assert (joined["x"]["field"], joined["x2"]["field"]) == ("error", "limit")
     assert "Households in the wrong group" in json.dumps(drawn)

@@ -115,7 +115,7 @@ def _linked(one: AnyCriterion, obj: Mapping[str, Any], link: Link, domain: Domai
     """
     part = None if one.of_members else next((part for part in ("among", "where") if set(obj.get(part) or ()) & link.member_names), None)
     if part is not None:
-        problem = "it is of members, whom only shares and means count"
+        problem = f"it is of {link.words.members}, {link.words.which} only shares and means count"
         raise InputError(f"{field}.{part}", problem, "name columns of the first table, or state a share or a mean")
     return one.linked(link, domain, field)
 

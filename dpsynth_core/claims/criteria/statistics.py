@@ -38,7 +38,6 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.workload import Workload
 
 _GROUPS = (AMONG, Field("against", "Compared with (nobody if empty)", Entry.PEOPLE))
-_PAIRS = "pairs of members (each household counts once)"
 _USUAL_MEMBERS = 2
 """Number of members of a household for expectations before a run."""
 _PEOPLE = 0.1
@@ -89,7 +88,7 @@ class Statistic(MeasuredCriterion):
                 share by itself.
         """
         one = replace(self, link=link)
-        if one.who == "members":
+        if one.is_of_members:
             one.check_members(link, domain, field)
         return one
 
@@ -115,23 +114,33 @@ class Statistic(MeasuredCriterion):
         """The word for those who count: people, households, members, or pairs of members."""
         if self.link is None:
             return "people"
-        told = {name in self.link.members for name in self._named if name in self.link.member_names}
-        return _PAIRS if False in told else "members" if told else "households"
+        words = self.link.words
+        return words.pairs if False in self._of_own else words.members if self._of_own else words.households
+
+    @property
+    def _of_own(self) -> set[bool]:
+        """For the named columns of members, whether they are of one member (True) or of another one as well (False)."""
+        return set() if self.link is None else {name in self.link.members for name in self._named if name in self.link.member_names}
+
+    @property
+    def is_of_members(self) -> bool:
+        """Whether the criterion counts members of linked tables."""
+        return self._of_own == {True}
 
     @override
     def clique(self, domain: Domain) -> Clique:
         """Return the columns that the criterion names, in the order of the domain; with the number of members if it is about members."""
-        return domain.clique({*self._named, *([NUMBER] if self.who == "members" else [])})
+        return domain.clique({*self._named, *([NUMBER] if self.is_of_members else [])})
 
     def _times(self, domain: Domain, clique: Clique) -> NDArray[np.int64]:
         """Return the weight of the records in each cell of a table: 1, or for members the weight as a first member.
 
         See `Link.times`.
         """
-        if self.link is None or self.who != "members":
+        if self.link is None or not self.is_of_members:
             return np.ones(domain.sizes(clique), np.int64)
         name = next(name for name in self._named if name in self.link.members)
-        somebody = np.arange(domain[name].size) < domain[name].size - 1
+        somebody = np.arange(domain[name].size) < domain[name].size - (name in self.link.with_nobody)
         first = expand(self.link.times, (NUMBER,), clique) * expand(somebody, (name,), clique)
         return np.broadcast_to(first, domain.sizes(clique))
 
@@ -175,7 +184,7 @@ class Statistic(MeasuredCriterion):
         """
         domain = workload.domain
         each = [(1 - _PEOPLE if self._partial(domain, group) else 1.0) * rho / len(self.groups) for group in self.groups]
-        most = 1.0 if self.link is None or self.who != "members" else int(self.link.times.max()) / _USUAL_MEMBERS
+        most = 1.0 if self.link is None or not self.is_of_members else int(self.link.times.max()) / _USUAL_MEMBERS
         deviation = most * math.hypot(*(sigma_for(part, unit.sum_l2(0.0, 1.0)) for part in each))
         return normal(CONFIDENCE) * self._widest(domain) * deviation / people
 
@@ -184,7 +193,7 @@ class Statistic(MeasuredCriterion):
 
         It must if someone may be outside the group, or lack a value.
         """
-        return bool(group.cells) or self.who == "members"
+        return bool(group.cells) or self.is_of_members
 
 
 @dataclass(frozen=True)
@@ -340,10 +349,10 @@ def _of_somebody(condition: Condition, link: Link, domain: Domain, field: str) -
     Raises:
         InputError: No member can satisfy the condition.
     """
-    somebody = {NUMBER: range(1, domain[NUMBER].size)} | {name: range(domain[name].size - 1) for name in link.members.names}
+    somebody = {NUMBER: range(1, domain[NUMBER].size)} | {name: range(link.members[name].size) for name in link.members.names}
     left = [(name, tuple(code for code in codes if code in somebody.get(name, codes))) for name, codes in condition.cells]
     if not all(codes for _, codes in left):
-        raise InputError(field, "no member can be in it", "name other values")
+        raise InputError(field, f"no {link.words.member} can be in it", "name other values")
     return Condition(tuple((name, codes) for name, codes in left if len(codes) < len(somebody.get(name, range(domain[name].size)))))
 
 

@@ -98,7 +98,7 @@ def weighted(link: Link, codes: Repeated, weights: NDArray[np.float64], stated: 
     return known_weighted(_households(link), households, weights, stated)
 
 
-def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Mapping[str, Chosen]]) -> Known:
+def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str, Sequence[Mapping[str, Chosen]]]) -> Known:
     """Return the released values for households, with a further column for each of some conditions on their members.
 
     The column has the value `SOME` for households with a member who meets the condition, else
@@ -110,25 +110,34 @@ def with_members(known: Known, link: Link, codes: Repeated, wanted: Mapping[str,
         link: The link of the two tables.
         codes: Codes of the rows, as records of pairs of members.
         wanted: By name of the new column, its condition: by column of members, the cells that a
-            member must be in.
+            member must be in; then the same of a member after that one, and so on.
     """
     assert known.codes is not None
     households, owners, members = link.split(codes.codes)
 
-    def met(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
-        """Return for each household whether at least one member is in all of these cells.
+    def inside(cells: Mapping[str, Chosen]) -> NDArray[np.bool_]:
+        """Return for each member whether it is in all of these cells.
 
         Args:
             cells: The cells by column of members. In a cell that a range cuts, members are drawn
                 at random, with the same seed in each call.
         """
-        rng, inside = np.random.default_rng(0), np.ones(len(members), dtype=bool)
+        rng, within = np.random.default_rng(0), np.ones(len(members), dtype=bool)
         for name, of in cells.items():
             own = members[:, len(link.households) + link.members.position(name)]
-            inside &= np.isin(own, of.cells)
+            within &= np.isin(own, of.cells)
             for code, spans in of.cut.items():
-                inside &= (own != code) | (rng.random(len(members)) < part(link.members[name], code, spans).share)
-        return np.bincount(owners, inside, len(households)) > 0
+                within &= (own != code) | (rng.random(len(members)) < part(link.members[name], code, spans).share)
+        return within
+
+    def met(rows: Sequence[Mapping[str, Chosen]]) -> NDArray[np.bool_]:
+        """Return for each household whether a member is in the first cells, one after it in the next ones, and so on."""
+        place, first = np.arange(len(members)), np.full(len(households), -1)  # members of one household are listed in their order
+        for cells in rows:
+            here = np.flatnonzero(inside(cells) & (place > first[owners]))
+            first = np.full(len(households), len(members))
+            np.minimum.at(first, owners[here], here)
+        return first < len(members)
 
     flags = (Attribute.categorical(name, (NONE, SOME)) for name in wanted)
     domain = Domain((*known.domain, *flags))

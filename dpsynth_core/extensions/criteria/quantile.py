@@ -75,11 +75,7 @@ class Quantile(MeasuredCriterion):
     tolerance: float
     among: Condition
     each: int = 1
-
-    @property
-    def who(self) -> str:
-        """The word for those whom the noise counts: people, or households of linked tables."""
-        return "people" if self.each == 1 else "households"
+    who: str = "people"
 
     @property
     @override
@@ -118,7 +114,7 @@ class Quantile(MeasuredCriterion):
     @override
     def linked(self, link: Link, domain: Domain, field: str) -> Self:
         """Return the criterion for two linked tables, whose errors count households."""
-        return replace(self, each=link.records_each)
+        return replace(self, each=link.records_each, who=link.words.households)
 
     @override
     def sentence(self, domain: Domain) -> str:

@@ -38,19 +38,17 @@ _NAMES = {
 def ceilings_section(release: Release) -> Iterator[Section]:
     """Yield the section on the limits of attacks; nothing for a release with predictable noise, which limits no attack."""
     if limits := ceilings_of(release):
-        linked = release.plan.link is not None
-        yield Section("ceilings", CEILINGS_TITLE, CEILINGS_READING, [*ceiling_lines(limits, release.spec.unit, linked), ADDED_UP])
+        yield Section("ceilings", CEILINGS_TITLE, CEILINGS_READING, [*ceiling_lines(limits, release.spec.unit, release.plan.who), ADDED_UP])
 
 
-def ceiling_lines(limits: Sequence[Ceiling], unit: UnitSpec, linked: bool) -> list[str]:
+def ceiling_lines(limits: Sequence[Ceiling], unit: UnitSpec, who: str) -> list[str]:
     """Return a sentence for each ceiling. Its limit is rounded up.
 
     Args:
         limits: The ceilings.
         unit: The unit of privacy.
-        linked: Whether the unit is a household of two linked tables.
+        who: The word for those whom the unit protects.
     """
-    who = "households" if linked else "people"
     without, taking = "they do not take part", "they do"
     if unit.relation == REPLACE:
         without, taking = "other rows stand in place of theirs", "their own rows are used"

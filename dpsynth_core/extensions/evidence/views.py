@@ -37,5 +37,5 @@ def budget(project: Current) -> None:
         return
     shares = document.shares(project.draft)
     limits = ceilings(shares.accountant, shares.rho, shares.slack)
-    lines = ceiling_lines(limits, UnitSpec.model_validate(project.draft["unit"]), document.is_linked(project.draft))
+    lines = ceiling_lines(limits, UnitSpec.model_validate(project.draft["unit"]), document.who(project.draft))
     fold(Section("ceilings", LIMITS, CEILINGS_READING, lines))

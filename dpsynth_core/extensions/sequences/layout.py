@@ -18,12 +18,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.extensions.sequences.words import words
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.link import NUMBER, Codes, Link, with_absent
+from dpsynth_core.vocabulary.link_words import LinkWords
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown
 
@@ -97,9 +99,26 @@ class SequenceLink(Link):
         return frozenset(self.lags) if self.everybody else self.member_names
 
     @property
-    def swapped(self) -> dict[str, str]:  # type: ignore[override]
+    def swapped(self) -> dict[str, str]:
         """Empty: a row and the row before cannot be exchanged."""
         return {}
+
+    @property
+    def again(self) -> dict[str, str]:
+        """By name of a column of a row before, the row's column."""
+        return {lag: name for lag, (name, _) in self.lags.items()}
+
+    @cached_property
+    def words(self) -> LinkWords:
+        """How pages, files and errors speak of persons, rows and the columns that the link makes."""
+        before = {lag: f"“{name}” of the person's row {('before', 'two before')[back - 1]}" for lag, (name, back) in self.lags.items()}
+        made = {
+            NUMBER: f"The number of rows of the person, {self.most} at most.",
+            START: "Whether the row is the person's first, second or a later one; “none” for a person without rows.",
+            LAST: "Whether it is the person's last row.",
+            **{lag: f"{said}; “{self.domain[lag].cell_labels()[-1]}” where there is none." for lag, said in before.items()},
+        }
+        return words(self.order, self.everybody, made.items())
 
     @property
     def columns(self) -> tuple[Attribute, ...]:

@@ -27,7 +27,7 @@ from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import FIRST
-from dpsynth_core.report.answers import CELLS_NAMED, FEW, OF_MEMBERS, PHRASES, decimals, mean_of
+from dpsynth_core.report.answers import CELLS_NAMED, FEW, PHRASES, decimals, mean_of, of_members
 from dpsynth_core.report.facts import counted, learnt
 from dpsynth_core.report.warnings import warnings
 from dpsynth_core.statistics.naming import LIMIT
@@ -177,7 +177,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "worst": [_subgroup(known, one) for one in worst.worst(known)],
         "least_share": worst.LEAST_SHARE,
         "most_lines": MOST_LINES,
-        "phrases": dict(PHRASES if release.plan.link is None else OF_MEMBERS),
+        "phrases": dict(PHRASES if release.plan.link is None else of_members(release.plan.link.words)),
         "named": CELLS_NAMED,
         "few": FEW,
         "most_cells": MOST_CELLS,
@@ -210,7 +210,7 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
         what = why_no_rows or f"There are too many synthetic rows ({len(known.codes):,}) for this page."
         what += f" It holds {tables:,} tables of counts of them. Ask synthetic.csv about other columns together."
     if release.plan.link is not None:
-        what += " People are the members that count, each with the columns of their household."
+        what += f" {release.plan.link.words.explore}"
     first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""
     lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
     return what + first + lacking

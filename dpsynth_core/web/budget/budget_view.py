@@ -100,8 +100,7 @@ def amount(project: Current, plan: Plan | None, facts: Facts | None) -> None:
         if plan is not None and facts is not None and epsilon is not None:
             with left:
                 one = epsilon_curve.bought(plan, facts, epsilon)
-                who = "people" if plan.link is None else "households"
-                st.markdown(epsilon_curve.sentence(one, who), help=_BOUGHT_HELP)
+                st.markdown(epsilon_curve.sentence(one, plan.who), help=_BOUGHT_HELP)
             with right:
                 show(charts.bought, _curve(plan, facts, tuple(sorted({*DRAGGED, epsilon}))), epsilon, LIMIT)
 
@@ -324,12 +323,13 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
         shares: The division of the budget, in rho.
     """
     title, none = "Share of the budget that measures the quality of the rows", "no certificate"
+    link = document.link(project.draft) if document.is_linked(project.draft) else None
     if not fields.share(title, CERTIFICATE, SHARES, 0.0, CERTIFICATE_HELP, none):
-        st.caption(f":material/info: {precision.without_certificate(document.is_linked(project.draft))}")
+        st.caption(f":material/info: {precision.without_certificate(link)}")
         return
     tables, people, rho = len(workload.cliques), document.people(project.draft), shares.of("certificate")
     each = precision.certificate_margin(rho, unit, tables)
-    who = "households" if document.is_linked(project.draft) else "people"
+    who = document.who(project.draft)
     mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
     if people:
         margins, average, worst = f"± {each / people:.1%} of {who}", f"± {mean / people:.2%}", f"± {largest / people:.2%} of {who}"

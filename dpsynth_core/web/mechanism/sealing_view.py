@@ -122,7 +122,7 @@ def planning(project: Current) -> None:
     once = expected_verdict.once(plan.workload, (mechanism.card.name,))
     people = document.people(project.draft)
     assessed = feasibility.assess(plan.asked, shares.mechanism, plan.counted, people, once=once)
-    plan_view.noise(assessed, "people" if plan.link is None else "households")
+    plan_view.noise(assessed, plan.who)
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None and public_check.MECHANISM in registry.MECHANISMS:
         _check_card(project)

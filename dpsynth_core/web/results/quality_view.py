@@ -81,11 +81,11 @@ def tables(opened: OpenRun) -> None:
     with frame.card("How large are the errors?", Zone.RELEASED):
         st.markdown(literal(report.sentence(head.value), 1000), help=f"{ERROR_HELP} {_largest_help(head.value.threshold)}")
     if (link := opened.release.plan.link) is not None:
-        names = {kind: title for kind, (title, _) in KINDS.items()}
+        names = {kind: title for kind, (title, _) in zip(KINDS, link.words.kinds, strict=True)}
         made = opened.release.members
         with st.container(border=True):
-            show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, name="by_kind")
-            read = several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each)
+            show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, link.words.households, name="by_kind")
+            read = several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each, link.words)
             st.caption(literal(read, 800))
     _every_table(opened, head, table)
 

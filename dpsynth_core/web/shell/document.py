@@ -269,6 +269,15 @@ def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
     return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, _key(ruled))
 
 
+def who(draft: Mapping[str, Any]) -> str:
+    """Return the word for those who count once: people, or households of two linked tables.
+
+    Raises:
+        InputError: Of two linked tables, a domain, the number of members or a rule is missing or wrong.
+    """
+    return link(draft).words.households if is_linked(draft) else "people"
+
+
 def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the draft with the choices that two linked tables fix; a draft of one table unchanged.
 

@@ -16,7 +16,7 @@ from dpsynth_core import charts
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.inference.households import ACROSS, CHILDREN, PARENTS, WITHIN, kinds
+from dpsynth_core.inference.households import ACROSS, KINDS, WITHIN, kinds
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.proposals import MANY_COLUMNS
@@ -49,17 +49,6 @@ MATCHING_HELP = (
 RANGES_HELP = (
     "These are ranges of every column with an order, alone and with each other column: “from 30 to 45”, of everybody and in each group."
 )
-_LINKED_HELP = (
-    "A household is a row of the first table with its members. It counts once in each table, divided evenly among its members or their "
-    "ordered pairs: large households do not cost more than small ones."
-)
-KINDS = {
-    PARENTS: ("Of households", "Two columns of the first table, or one with the number of members."),
-    CHILDREN: ("Of members", "Two columns of the second table."),
-    ACROSS: ("Across both tables", "A column of the first table by one of a member."),
-    WITHIN: ("Within households", "A column of one member by one of another member of the same household."),
-}
-"""The title and the description of each kind of table on pages."""
 _EVERY = 0
 """Stands for no threshold: all columns of a table have to match."""
 _WORKLOAD = "workload"
@@ -101,10 +90,10 @@ def _of_linked(link: Link) -> None:
     number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
     examples = {
         ACROSS: f"Example: {first} by {second}.",
-        WITHIN: f"Example: {second} by {second} of another.",
+        WITHIN: f"Example: {second} by {link.other(second)}.",
     }
-    with frame.card("Which tables of counts will be measured?", Zone.PUBLIC, _LINKED_HELP):
-        for kind, (title, what) in KINDS.items():
+    with frame.card("Which tables of counts will be measured?", Zone.PUBLIC, link.words.once):
+        for kind, (title, what) in zip(KINDS, link.words.kinds, strict=True):
             if number[kind]:
                 tables = f"{number[kind]:,} table{'s' * (number[kind] != 1)}"
                 st.markdown(f"**{title}** · {tables}. {what} {literal(examples.get(kind, ''), 200)}")

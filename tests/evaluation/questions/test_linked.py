@@ -82,7 +82,7 @@ def test_a_household_has_a_member_that_meets_a_condition_where_one_does() -> Non
     rng = np.random.default_rng(4)
     sizes = rng.integers(0, 3, 300)
     codes = pairs(link, rng.integers(0, 2, (300, 1)), np.repeat(np.arange(300), sizes), rng.integers(0, 12, (sizes.sum(), 1)))
-    wanted = {"one": {"age": Chosen((0, 1))}, "other": {"age": Chosen((2,))}}
+    wanted = {"one": [{"age": Chosen((0, 1))}], "other": [{"age": Chosen((2,))}]}
     known = linked.with_members(linked.of_households(link, codes, (), None), link, codes, wanted)
     assert known.codes is not None
     first, _, second = link.split(codes.codes)
@@ -91,3 +91,17 @@ def test_a_household_has_a_member_that_meets_a_condition_where_one_does() -> Non
     assert (known.codes[first[:, 1] == 0, -2:] == 0).all()
     alone = first[:, 1] == 1
     assert known.codes[alone, -2].sum() == np.isin(second[: alone.sum(), -1], (0, 1)).sum()
+
+
+def test_a_later_member_is_one_behind_the_first_in_the_order_of_the_rows() -> None:
+    link = Link(Domain.from_json({"region": 2}), Domain.from_json({"age": 3}), 4)
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(0, 5, 300)
+    owners, ages = np.repeat(np.arange(300), sizes), rng.integers(0, 3, sizes.sum())
+    codes = pairs(link, rng.integers(0, 2, (300, 1)), owners, ages[:, None])
+    wanted = {"then": [{"age": Chosen((0,))}, {"age": Chosen((1,))}], "twice": [{"age": Chosen((2,))}, {"age": Chosen((2,))}]}
+    known = linked.with_members(linked.of_households(link, codes, (), None), link, codes, wanted)
+    assert known.codes is not None
+    listed = ["".join(map(str, ages[owners == one])) for one in np.argsort(sizes, kind="stable")]
+    assert [bool(flag) for flag in known.codes[:, -2]] == ["0" in text and "1" in text[text.index("0") :] for text in listed]
+    assert [bool(flag) for flag in known.codes[:, -1]] == [text.count("2") > 1 for text in listed]

@@ -79,13 +79,13 @@ def test_a_base_rate_is_a_probability(rate: float) -> None:
 
 def test_sentences_round_limits_up_and_name_the_neighbouring_relation() -> None:
     limits = ceilings(GDP, GDP.rho_from(1.0, DELTA))
-    lines = ceiling_lines(limits, UnitSpec(), linked=False)
+    lines = ceiling_lines(limits, UnitSpec(), "people")
     assert lines[2] == "What works on 10 in 100 people if they do not take part works on at most 14.9 in 100 if they do."
     assert lines[0] == "What works on 1 in 1,000 people if they do not take part works on at most 2.2 in 1,000 if they do."
     for line, one in zip(lines, limits, strict=True):
         stated, scale = line.split(" at most ")[1].split(" in ")[0], 1000 if one.without < 0.01 else 100
         assert one.most <= float(stated) / scale + 1e-9
         assert float(stated) / scale - one.most <= 0.1 / scale + 1e-9
-    replaced = ceiling_lines(limits, UnitSpec(relation="replace"), linked=False)
+    replaced = ceiling_lines(limits, UnitSpec(relation="replace"), "people")
     assert "take part" not in "".join(replaced)
-    assert "households" in ceiling_lines(limits, UnitSpec(), linked=True)[0]
+    assert "households" in ceiling_lines(limits, UnitSpec(), "households")[0]

@@ -1,0 +1,67 @@
+"""How pages, files and errors speak of persons and their rows in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpsynth_core.vocabulary.link_words import LinkWords
+
+_COUNTS_ONCE = (
+    "In errors, bounds and noisy tables each person counts once: each of k rows of a person counts 1/k. A column that ends in “before” is "
+    "of the row before it. So that this is in whole numbers, noisy tables count {each:,} for each person."
+)
+_KINDS = (
+    ("Of persons", "Two columns of a person, or one with the number of rows (“members”)."),
+    ("Of rows", "Two columns of one row."),
+    ("Person and row", "A column of a person, or the number of rows, by one of a row."),
+    ("A row and the row before", "A column of a row by one of the row before it: what follows what."),
+)
+
+
+def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]]) -> LinkWords:
+    """Return the words of a link.
+
+    Args:
+        order: The column by which rows are ordered; None for the order of the file.
+        one_file: Whether persons are known from their rows alone.
+        columns: Columns that no file of rows has, each with a sentence on what it is.
+    """
+    by = "the order of their file" if order is None else f"the order of “{order}”; rows of one time keep the order of their file"
+    where = "" if one_file else " in both tables"
+    first = "Of each person, one row of the first table was used."
+    if one_file:
+        first = "Where rows of a person disagree on what is the same in all of them, the first row counts."
+    return LinkWords(
+        household="person",
+        households="people",
+        everybody="everybody",
+        member="row",
+        members="rows",
+        which="which",
+        counted="rows",
+        all_counted="all rows",
+        some="some row",
+        none="no row",
+        later="a later row",
+        two="questions about a row and the row before are not answered yet",
+        pairs="rows, each beside the row before (each person counts once)",
+        unit="one person with all rows of that person (see neighbouring tables), not for a family or a firm",
+        owned="all rows of a person say, how many they are, and what follows what",
+        changed=f"one person{where},",
+        person=f"a person is a value of the column {{column!r}} with all its rows{where}, of which the first {{most}} in order are used",
+        protects="one person with all its rows, of which at most {most} are used",
+        key=f"The column “{{column}}”{' of both tables' * (not one_file)} names the person of a row.",
+        used=f"At most {{most:,}} rows of each person were used, the first ones in {by}. {first}",
+        made="persons",
+        held="rows in order",
+        title="Rows of persons",
+        order="The rows of a person are together and in order.",
+        tables=_COUNTS_ONCE,
+        once="A person counts once in each table, divided evenly among the rows of that person: many rows do not cost more than few.",
+        unbounded="Tables of rows are measured in fewer ways than tables of persons, and their bounds are wider.",
+        beyond="A person with more than {most} rows counts as one with {most}.",
+        explore="This page counts rows, each with the columns of its person.",
+        computed="Counted from the rows of a person, for the noisy tables; no file of rows has this column.",
+        columns=dict(columns),
+        kinds=_KINDS,
+    )
