@@ -198,12 +198,13 @@ class Folding:
         """Return rows of the model as rows of the domain: each folded cell is replaced by one of its cells, by share.
 
         Args:
-            places: Codes of the model's cells, shape (rows, attributes).
+            places: Codes of the model's cells, shape (rows, attributes); it may have the first attributes alone.
             rng: Source of randomness.
         """
         codes = places.astype(narrow(self.domain.sizes(self.domain.names)))
         for name, folding in self.columns.items():
-            codes[:, self.domain.position(name)] = folding.codes(places[:, self.domain.position(name)], rng)
+            if (position := self.domain.position(name)) < places.shape[1]:
+                codes[:, position] = folding.codes(places[:, position], rng)
         return codes
 
 
