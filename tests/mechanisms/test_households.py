@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpsynth_core.inference.estimation import one_each
 from dpsynth_core.inference.households import classes, kinds
 from dpsynth_core.inference.roots import UNKNOWN, Roots, of_members
-from dpsynth_core.mechanisms.graphical import households
+from dpsynth_core.mechanisms.graphical import households, linked_rounds
 from dpsynth_core.mechanisms.graphical.models import Choice, Selections
 from dpsynth_core.mechanisms.steps import Candidate, Finished, Measured
 from dpsynth_core.planning.plan import Plan
@@ -166,10 +166,10 @@ def test_classes_of_size_are_as_fine_as_households_are_many(seed: int) -> None:
 
 def test_rounds_follow_the_noise_within_limits() -> None:
     """As many as ever at the usual noise, twice as many at less than a tenth of it, half at more than ten times."""
-    assert households._rounds(households.USUAL) == households.ROUNDS[1]
-    assert households._rounds(households.USUAL / 2 ** (1 / households.FASTER)) == 2 * households.ROUNDS[1]
-    assert households._rounds(households.USUAL * 2 ** (1 / households.FASTER)) == households.ROUNDS[1] / 2
-    assert (households._rounds(1e-300), households._rounds(1e300)) == (households.ROUNDS[2], households.ROUNDS[0])
+    assert linked_rounds.rounds_of(linked_rounds.USUAL) == linked_rounds.ROUNDS[1]
+    assert linked_rounds.rounds_of(linked_rounds.USUAL / 2 ** (1 / linked_rounds.FASTER)) == 2 * linked_rounds.ROUNDS[1]
+    assert linked_rounds.rounds_of(linked_rounds.USUAL * 2 ** (1 / linked_rounds.FASTER)) == linked_rounds.ROUNDS[1] / 2
+    assert (linked_rounds.rounds_of(1e-300), linked_rounds.rounds_of(1e300)) == (linked_rounds.ROUNDS[2], linked_rounds.ROUNDS[0])
 
 
 def test_smaller_noise_buys_more_tables_and_finer_classes() -> None:

@@ -28,14 +28,13 @@ from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
+from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
 from dpsynth_core.mechanisms.graphical.models import (
     FINAL,
     ROUGH,
-    Answers,
     Capacity,
     Choice,
     Selections,
-    choose,
     columns_too_large,
     unrelated_tables,
 )
@@ -47,16 +46,13 @@ from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.groups import Groups
 from dpsynth_core.vocabulary.link import NUMBER, Link
-from dpsynth_core.vocabulary.measurement import HALF_NORMAL, Clique, MarginalCounts, Measurement
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
 COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.09, 0.95, 8, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
 below how many standard deviations of its noise a value is one with others."""
-ROUNDS, USUAL, FASTER = (16, 38, 80), 0.0064, 0.28
-"""As how many rounds the first are paid: least, usually, most. Where noise is small more tables are worth measuring. Usually: where noise
-of all that is left, on one table, would put this share of records in a wrong cell."""
 APART = 0.06
 """A class of sizes of households is divided where noise is at most this share of either part."""
 OF_NUMBER = 7.0
@@ -70,8 +66,6 @@ PRECISE = 5.0
 """How many times as precise as what is measured of members who are alike it counts what is known of their columns."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
-OFFSET = 0.5
-"""Of a table's noise, what a selection takes to be left where only patterns in it are believed."""
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.64, 100, 10_000
 """What a table of three columns weighs beside the mean of its pairs, which are asked for and do not tell it; how many there may be, the
 smallest first, and of how many cells each."""
@@ -200,7 +194,7 @@ class Households:
         """
         first = MEASURING * COLUMNS
         asked = (NUMBERS * bool(self._numbers(workload.cliques)) + ALIKE * bool(self._alike())) * (1 - first)
-        table = MEASURING * fmean(_costs(workload.domain, workload.weights).values())
+        table = MEASURING * fmean(costs_of(workload.domain, workload.weights).values())
         choosing = (1 - MEASURING) / (1 - MEASURING + table) * (1 - first - asked)
         parts = ((SINGLE, first), (ASKED, asked), (CHOOSING, choosing), (CHOSEN, 1 - first - asked - choosing))
         return tuple((part, share) for part, share in parts if share)
@@ -253,8 +247,8 @@ class Households:
             sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
             measured += yield from measure(kernel, 0, [clique], sigma)
         total = total_from(kernel, measured)
-        noise = _noise(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total)
-        rounds = _rounds(noise)
+        noise = noise_of(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total)
+        rounds = rounds_of(noise)
         held = next(one.values for one in measured if one.clique == (NUMBER,))
         sizes = classes(link, _starts(held / total, noise * math.sqrt(rounds / MEASURING) / APART))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
@@ -277,7 +271,7 @@ class Households:
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         candidates |= (three := self._of_three(kernel.domain, candidates))
         home |= dict.fromkeys(three, parts[0])
-        costs = _costs(kernel.domain, candidates, len(three))
+        costs = costs_of(kernel.domain, candidates, len(three))
         budget = RoundBudget.spending(kernel.rho_left / rounds, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
         number, last, record, tables = 0, not candidates, Selections(), len(measured)
         while not last:
@@ -290,7 +284,7 @@ class Households:
                 if not pool:
                     break
                 answers = {clique: answer for part in parts for clique, answer in part.answers(r for r in pool if home[r] is part)}
-                choices.append(_chosen(kernel, answers, candidates, costs, budget))
+                choices.append(worst(kernel, answers, candidates, costs, budget))
                 chosen = choices[-1].clique
                 rho = MEASURING * budget.rho * costs[chosen]
                 last = last or rho >= kernel.rho_left
@@ -321,29 +315,6 @@ class Households:
         one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
         numbers = {name: _number_model(kernel, told, domain.clique((NUMBER, name)), one) for name, told in alike.items()}
         yield Finished(HouseholdModel(link, one, two, numbers), parts[0].model.total, details, tuple(record.selections), considered)
-
-
-def _noise(workload: Workload, deviation: float) -> float:
-    """Return the mean share of records that noise puts in a wrong cell of a table of the workload.
-
-    Args:
-        workload: The tables that are asked for.
-        deviation: Standard deviation of the noise of a cell, as a share of the records.
-    """
-    return HALF_NORMAL / 2 * deviation * workload.cells / len(workload.cliques)
-
-
-def _rounds(noise: float) -> int:
-    """Return the number of equal rounds that the remaining budget would pay, which sets the cost of the first rounds.
-
-    The smaller the noise, the more rounds.
-
-    Args:
-        noise: Share of records that noise puts in a wrong cell of a table measured with the whole
-            remaining budget.
-    """
-    least, usual, most = ROUNDS
-    return min(max(round(usual * (USUAL / noise) ** FASTER), least), most)
 
 
 def _starts(held: NDArray[np.float64], few: float) -> list[int]:
@@ -528,35 +499,6 @@ def _by_class(domain: Domain, link: Link, clique: Clique, sizes: str) -> Clique:
     members = [name in link.members for name in clique]
     others = [name in link.swapped and name not in link.members for name in clique]
     return domain.clique((*clique, sizes)) if any(members) and any(others) and NUMBER not in clique else clique
-
-
-def _costs(domain: Domain, weights: Mapping[Clique, float], more: int = 0) -> dict[Clique, float]:
-    """Return the cost of measuring each table, as a multiple of the mean cost of the tables.
-
-    Args:
-        domain: The domain.
-        weights: The weights of the tables, by which the budget is divided for the least error.
-        more: Number of tables at the end of `weights` that the mean leaves out.
-    """
-    shares = least_error_shares(domain, weights)
-    usual = fmean(list(shares.values())[: len(shares) - more])
-    return {r: share / usual for r, share in shares.items()}
-
-
-def _chosen(
-    kernel: Kernel, answers: Answers, weights: Mapping[Clique, float], costs: Mapping[Clique, float], budget: RoundBudget
-) -> Choice:
-    """Select the table that the models answer worst, by the exponential mechanism.
-
-    Args:
-        kernel: The kernel, which is charged.
-        answers: The models' answers to the tables.
-        weights: The weights of the tables.
-        costs: The cost of measuring each table, as a multiple of a round's measurement.
-        budget: The budget of the round.
-    """
-    offsets = {r: OFFSET * HALF_NORMAL * budget.sigma / math.sqrt(costs[r]) * answer.size for r, answer in answers.items()}
-    return choose(kernel, answers, {r: weights[r] for r in answers}, offsets, budget.eps)
 
 
 @dataclass(frozen=True, eq=False)
