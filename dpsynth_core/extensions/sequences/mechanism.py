@@ -1,0 +1,314 @@
+"""AIM for persons and their rows in order: one model of a person, a row and the rows before it (`layout`).
+
+As AIM it measures single columns, then round by round the tables that the model answers worst. What it adds: tables of a row are measured
+by whether the row is its person's last, because a row that is not the last is the row before of another one. So each of these tables also
+says what rows before are like, which the model is told as known counts (`Shift`): transitions then have the right row before, for nothing.
+Of tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsynth_core.extensions.sequences.drawing import draw
+from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
+from dpsynth_core.inference.estimation import Stopping, estimate, one_each
+from dpsynth_core.inference.households import LinkedCodes
+from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.shrinkage import shrunk
+from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
+from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Capacity, Choice, Selections, columns_too_large, unrelated_tables
+from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.rounds import ANNEALING, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.steps import Finished, Step
+from dpsynth_core.privacy.accountant import GDP
+from dpsynth_core.privacy.interface import Kernel
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import NUMBER
+from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurement
+from dpsynth_core.vocabulary.workload import Workload
+
+Floats = NDArray[np.float64]
+
+COLUMNS, MEASURING, RESERVE, CAPACITY_MB = 0.1, 0.92, 8, 64.0
+"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become."""
+OF_NUMBER = 6.0
+"""What the number of rows weighs among single columns: every table of rows is counted by it."""
+TOGETHER = 6
+"""A round measures one table for each so many before it."""
+OF_PLACE = 0.1
+"""What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for."""
+
+_COSTS = ((4.0, 1.6e-5, 1.2e-4), (250.0, 1.2e-4, 6e-4))
+"""Seconds of a processor and megabytes: of any run, of a row's column, of a cell."""
+_UNSAID = 50_000
+"""Number of persons where none is declared."""
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceModel:
+    """A model of persons and their rows in order, and rows from it.
+
+    Attributes:
+        link: The link of the tables.
+        model: Model of a person, one of its rows and the rows before.
+    """
+
+    link: SequenceLink
+    model: GraphicalModel
+
+    def marginal(self, clique: Clique) -> Floats:
+        """Return the marginal over `clique` in counts of records, one axis per column."""
+        return self.model.marginal(clique)
+
+    def tables(self, n: int, rng: np.random.Generator) -> LinkedCodes:
+        """Draw n synthetic persons with their rows in order at random.
+
+        Args:
+            n: Number of persons.
+            rng: Source of randomness.
+        """
+        return draw(self.model, self.link, n, rng)
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """The mechanism for persons and their rows in order.
+
+    Attributes:
+        link: The link of the tables.
+        card: The card.
+    """
+
+    link: SequenceLink
+    card: Card = Card(
+        "sequences", "Sequences", GDP,
+        summary="Persons and their rows in order: adapts to the tables that it still gets wrong, as AIM does; what follows what is kept.",
+        paper="After McKenna, Mullins, Sheldon, Miklau: AIM (VLDB 2022), over rows beside the rows before them",
+        privacy=(
+            "As AIM's: rounds of selections (exponential mechanism) and measurements (rounded Gaussian noise) compose adaptively under "
+            "Gaussian differential privacy. A person with all rows owns a fixed number of records, which are made of these rows alone."
+        ),
+        differences=("Tables of rows are measured by whether a row is the last one; the others also say what rows before are like.",),
+    )  # fmt: skip
+
+    def forecast(self, workload: Workload, rho: float) -> Forecast:
+        """Return the expected time (seconds) and memory (MB) of a run for 50,000 persons, or why it is refused."""
+        return self.forecast_for(workload, rho, _UNSAID)
+
+    def forecast_for(self, workload: Workload, _rho: float, people: float) -> Forecast:
+        """Return the expected time (seconds) and memory (MB) of a run, or why it is refused.
+
+        Args:
+            workload: The tables that are asked for.
+            _rho: The budget, which does not matter.
+            people: Number of persons.
+        """
+        reason = columns_too_large(self.link.domain, CAPACITY_MB, CAPACITY_MB)
+        values = people * self.link.most * len(self.link.members)
+        seconds, megabytes = (fixed + value * values + cell * workload.cells for fixed, value, cell in _COSTS)
+        return Forecast(not reason, seconds, megabytes, reason)
+
+    def split(self, workload: Workload, _total_is_public: bool) -> Split:
+        """Return the planned division of the budget in order, as shares that add up to 1, as if each chosen table were chosen once."""
+        table = MEASURING * fmean(costs_of(workload.domain, workload.weights).values())
+        choosing = (1 - MEASURING) / (1 - MEASURING + table) * (1 - COLUMNS)
+        parts = ((SINGLE, COLUMNS), (CHOOSING, choosing), (CHOSEN, 1 - COLUMNS - choosing))
+        return tuple((part, share) for part, share in parts if share)
+
+    def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
+        """Run the mechanism with the kernel's whole budget. Single columns come first, then rounds as in AIM.
+
+        Of the steps, a `Measured` has a noisy answer, a `Fitted` reports progress in words, and the last one,
+        `Finished`, has the model.
+
+        Yields:
+            A Measured for each table, a Fitted for each estimate of the model, then a Finished.
+        """
+        domain, l2, told = kernel.domain, kernel.unit.marginal_l2, Told(self.link, kernel)
+        shift = Shift(self.link, domain)
+        singles: dict[Clique, float] = {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in (NUMBER, *self.link.households.names)}
+        singles |= {shift.by_last((name,)): 1.0 for name in self.link.members.names}
+        for clique, share in least_error_shares(domain, singles).items():
+            told.add((yield from measure(kernel, 0, [clique], sigma_for(share * COLUMNS * kernel.rho_total, l2))))
+        told.fit(FINAL)
+        yield fitted(kernel, 0, "first model from single columns")
+        candidates = self.candidates(shift, workload)
+        costs = costs_of(domain, candidates) if candidates else {}
+        rounds = rounds_of(noise_of(workload, sigma_for(kernel.rho_left, l2) / told.model.total)) if candidates else 1
+        budget = RoundBudget.spending(kernel.rho_left / rounds, MEASURING, l2, kernel.selection_price)
+        number, last, record, tables = 0, not candidates, Selections(), len(singles)
+        while not last:
+            number += 1
+            pool, choices = list(candidates), list[Choice]()
+            for _ in range(max(1, tables // TOGETHER)):
+                budget, last = budget.affordable(kernel, MEASURING)
+                pool = told.allowed(pool, (kernel.rho_spent + budget.rho) / kernel.rho_total)
+                if not pool:
+                    break
+                answers = told.model.marginals(pool)
+                choices.append(worst(kernel, answers, candidates, costs, budget))
+                chosen = choices[-1].clique
+                rho = MEASURING * budget.rho * costs[chosen]
+                last = last or rho >= kernel.rho_left
+                sigma = sigma_for(kernel.rho_left if last else rho, l2)
+                told.add((yield from measure(kernel, number, [chosen], sigma)), answers[chosen])
+                record.add(choices[-1], told.measured[-1])
+                pool, tables = unrelated_tables(chosen, pool), tables + 1
+                if last:
+                    break
+            last = last or not choices
+            told.fit(FINAL if last else ROUGH)
+            yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
+            if 2 * sum(choice.taught_little(told.model) for choice in choices) >= len(choices):
+                budget = budget.annealed(kernel.rho_left, RESERVE, ANNEALING)
+        details = {"rounds": number, "model_size_mb": told.used_mb}
+        model = SequenceModel(self.link, told.model)
+        yield Finished(model, told.model.total, details, tuple(record.selections), record.considered)
+
+    def candidates(self, shift: Shift, workload: Workload) -> dict[Clique, float]:
+        """Return the tables that rounds choose from, with their weights.
+
+        Tables of rows are by whether the row is the last. Beside what is asked for, there is one table of each row's column and the
+        row's number; all of these weigh `OF_PLACE` of the others together.
+
+        Args:
+            shift: What tables say of rows before.
+            workload: The tables that are asked for.
+        """
+        asked = dict[Clique, float]()
+        for clique, weight in workload.weights.items():
+            table = shift.by_last(clique)
+            asked[table] = asked.get(table, 0.0) + weight
+        mine = [name for name in self.link.members.names if any(name in clique for clique in asked)]
+        weight = OF_PLACE * sum(asked.values()) / max(1, len(mine))
+        return {shift.domain.clique((name, START)): weight for name in mine} | asked
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What tables of rows say of the rows before them.
+
+    Attributes:
+        link: The link of the tables.
+        domain: The domain of the records.
+        back: How many rows before tables may name, 1 or 2.
+    """
+
+    link: SequenceLink
+    domain: Domain
+    back: int = 1
+
+    def by_last(self, clique: Clique) -> Clique:
+        """Return the table that is measured for a table: with `LAST`, where it then says something of rows before."""
+        with_last = self.domain.clique({*clique, LAST})
+        return with_last if LAST in clique or self.before(with_last) else clique
+
+    def before(self, clique: Clique) -> list[str]:
+        """Return the columns of a table with those of each row replaced by those of the row before; [] if it says nothing of that."""
+        later = {name: lag for lag, (name, back) in self.link.lags.items() if back == 1}
+        if self.back > 1:
+            later |= {later[name]: lag for lag, (name, back) in self.link.lags.items() if back == 2}
+        names = [later.get(name, name) for name in clique if name != LAST]
+        stays = [name for name in clique if name in self.link.member_names and name not in later]
+        moved = [name for name in clique if name in later]
+        return names if LAST in clique and START not in clique and moved and not stays else []
+
+    def told(self, one: MarginalCounts) -> list[MarginalCounts]:
+        """Return what the counts of a table of rows say of the rows before, as the only element, or [] if they say nothing.
+
+        Rows that are not a person's last one are as many records as the rows before that second and later rows have. Cells of nobody
+        get an infinite variance.
+
+        Args:
+            one: The counts, with a variance for each cell.
+        """
+        names = self.before(one.clique)
+        if not names:
+            return []
+        axis = one.clique.index(LAST)
+        mine = [name for name in one.clique if name != LAST]
+        present = tuple(slice(self.link.members[name].size) if name in self.link.members else slice(None) for name in mine)
+        known, doubt = (np.take(values, 0, axis)[present] for values in (one.values, one.variances))
+        shape = [self.domain[name].size for name in names]
+        values, variances, inner = np.zeros(shape), np.full(shape, np.inf), tuple(slice(size) for size in known.shape)
+        values[inner], variances[inner] = known, doubt
+        for place, name in enumerate(names):
+            if name in self.link.lags:  # whether the row before had a row before is in its own cells
+                nobody = [slice(None)] * len(names)
+                nobody[place] = slice(-1, None)
+                variances[tuple(nobody)] = np.inf
+        order = [names.index(name) for name in self.domain.clique(names)]
+        return [MarginalCounts(self.domain.clique(names), values.transpose(order), variances.transpose(order))]
+
+
+class Told:
+    """What was measured, what follows from it, and the model of both.
+
+    Args:
+        link: The link of the tables.
+        kernel: The kernel, for its domain and a public number of rows.
+    """
+
+    def __init__(self, link: SequenceLink, kernel: Kernel) -> None:
+        self.measured: list[Measurement] = []
+        self._kernel, self._shift, self._before = kernel, Shift(link, kernel.domain), dict[Clique, Floats]()
+        self._capacity, self._inside = Capacity(kernel.domain, CAPACITY_MB), set[Clique]()
+        self._model: GraphicalModel | None = None
+
+    @property
+    def model(self) -> GraphicalModel:
+        """The latest model; there must have been a fit."""
+        assert self._model is not None
+        return self._model
+
+    def add(self, measured: Sequence[Measurement], before: Floats | None = None) -> None:
+        """Add measurements.
+
+        Args:
+            measured: The measurements.
+            before: The model's answer to their table, towards which noise is shrunk; only the first one of a table counts, because
+                later ones have its noise in them. None for no shrinkage.
+        """
+        for one in measured:
+            self.measured.append(one)
+            if before is not None:
+                self._before.setdefault(one.clique, before)
+            self._inside |= {one.clique, *(told.clique for told in self._shift.told(_counts(one)))}
+
+    def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
+        """Return those tables with which the model stays within a fraction of its capacity, with what they say of rows before."""
+        fitting = self._capacity.allowed(self._inside, cliques, fraction)
+        return [clique for clique in fitting if self._fits(clique, fraction)]
+
+    def _fits(self, clique: Clique, fraction: float) -> bool:
+        names = self._shift.before(clique)
+        return not names or self._capacity.allows({*self._inside, clique}, self._kernel.domain.clique(names), fraction)
+
+    def fit(self, stopping: Stopping) -> None:
+        """Fit the model to everything.
+
+        Args:
+            stopping: When the fit ends.
+        """
+        measured, known = list[Measurement](), list[MarginalCounts]()
+        for one in one_each(self.measured):
+            before = self._before.get(one.clique)
+            measured.append(one if before is None else replace(one, values=shrunk(one.values, before, one.deviation)))
+            known += self._shift.told(_counts(measured[-1]))
+        total = total_from(self._kernel, self.measured)
+        self._model = estimate(self._kernel.domain, measured, total, self._model, stopping, None, known)
+
+    @property
+    def used_mb(self) -> float:
+        """The size of the model in megabytes (1e6 bytes)."""
+        return self._capacity.used_mb(self._inside)
+
+
+def _counts(one: Measurement) -> MarginalCounts:
+    return MarginalCounts(one.clique, one.values, np.full(one.values.shape, one.deviation**2))
