@@ -35,6 +35,7 @@ STARTS = ("first", "second", "later", "none")
 """The cells of `START`; the last one is for a person without rows."""
 BACK = 2
 """How many rows before it a record has."""
+_SECOND = " two"
 FILE_ORDER = "file order"
 """The text that stands for a column's name where rows have the order of their file."""
 
@@ -59,6 +60,9 @@ class SequenceLink(Link):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name in self.members.names:
+            if name.endswith(_SECOND) and name.removesuffix(_SECOND) in self.members:  # both have a column "... two before"
+                raise InputError(column_field(name), "its name is that of another column with 'two' behind it", "rename it")
         if self.gap is not None:
             field = column_field(self.gap)
             if self.gap not in self.members:

@@ -1,7 +1,8 @@
 """Counts of persons and their rows in order, as counts of one table of rows beside the rows before them (`layout`).
 
 A person is a value of the key. Of its rows, in the order of the stated column and then of the file, the first ones count, up to the limit.
-*Which rows count, their order and the time between them depend on that person's rows alone.* All else is as for two linked tables.
+*Which rows count, their order and the time between them depend on that person's rows alone.* Where everybody has a row, a person without
+one does not count. All else is as for two linked tables.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 
 from dpsynth_core.extensions.sequences.layout import SequenceLink
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME
-from dpsynth_core.sources.arrays import texts
-from dpsynth_core.sources.codec import encode_column
+from dpsynth_core.sources.arrays import is_plain_number
+from dpsynth_core.sources.codec import dictionary, encode_column, floats
 from dpsynth_core.sources.headers import check_columns
 from dpsynth_core.sources.linked import LinkedSource, keys, owners_of
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.opening import Table
 from dpsynth_core.sources.records import Records
+from dpsynth_core.sources.times import READERS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Codes, places
 
@@ -50,6 +52,15 @@ class SequenceSource(LinkedSource):
         """The columns of rows that the table has: all but the time since the row before."""
         return self._link.members.keep([name for name in self._link.members.names if name != self._link.gap])
 
+    def _read(self) -> tuple[Codes, NDArray[np.int64], Codes]:
+        """Return the persons' codes, their numbers of rows, and the rows' codes, as `LinkedSource` does.
+
+        Where everybody has a row, persons without one are left out, for no cell of the domain is theirs.
+        """
+        persons, sizes, rows = super()._read()
+        some = sizes >= int(self._link.everybody)
+        return persons[some], sizes[some], rows[some]
+
     def _listed(self, number: Mapping[str, int]) -> tuple[NDArray[np.int64], Codes]:
         """Return the rows that count, person by person in order: the number of each one's person, ascending, and the codes.
 
@@ -69,27 +80,43 @@ class SequenceSource(LinkedSource):
         if self._link.gap is None:
             return owner, code
         since = np.full(len(owner), np.nan)
-        since[1:][owner[1:] == owner[:-1]] = np.diff(time)[owner[1:] == owner[:-1]]
+        later = owner[1:] == owner[:-1]
+        with np.errstate(all="ignore"):  # a warning would tell that somebody has endless numbers
+            since[1:][later] = np.diff(time)[later]
         gaps = encode_column(self._link.members[self._link.gap], pa.array(since, from_pandas=True), Notation())
         return owner, np.insert(code, self._link.members.position(self._link.gap), gaps, axis=1)
 
 
 def moments(column: pa.Array, notation: Notation) -> NDArray[np.float64]:
-    """Return the number or the time of each value, times in days since 1970-01-01; nan for other values and missing ones.
+    """Return the number or the time of each value, float64, times in days; nan for other values and missing ones.
 
-    A value is read by itself. A text that could be a number and a date is a date if the stated form of dates has digits only.
+    Dates and timestamps count from 1970-01-01 by the clock of their zone, times of day from midnight. A value is read by itself. What
+    could be a number and a date is a date if the stated form of dates has digits only.
 
     Args:
-        column: Numbers, dates, times or texts of these.
+        column: Numbers, dates, times, durations or texts of these; values of another type are missing.
         notation: How values are written as text.
     """
-    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        moment = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-        return pc.divide(moment.cast(pa.float64()), float(DAY_MICROS)).to_numpy(zero_copy_only=False)
-    written = texts(column)
-    number = notation.numbers(written).to_numpy(zero_copy_only=False)
-    micros = notation.moments(written)
-    moment = np.where(micros == NO_TIME, np.nan, micros / DAY_MICROS)
-    first, second = (moment, number) if notation.dates_are_digits else (number, moment)
-    absent = pc.fill_null(notation.absent(written), True).to_numpy(zero_copy_only=False)
-    return np.where(absent, np.nan, np.where(np.isnan(first), second, first))
+    if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
+        return np.full(len(column), np.nan)
+    if is_plain_number(column.type):
+        return _moments(column, notation)
+    coded = dictionary(column)
+    table = np.append(_moments(coded.dictionary, notation), np.nan)  # the last one is what a null points to
+    return table[pc.fill_null(coded.indices.cast(pa.int64()), len(table) - 1).to_numpy(zero_copy_only=False)]
+
+
+def _moments(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
+    """Return the first reading of each value that is a number, as `moments` does; the values have no dictionary encoding."""
+    kinds = ["timestamp", "time", "duration"]
+    if not pa.types.is_temporal(values.type):
+        kinds.insert(int(notation.dates_are_digits), "number")
+    found = np.full(len(values), np.nan)
+    for kind in kinds:
+        if kind == "number":
+            read = floats(values, notation)
+        else:
+            counts = READERS[kind](values, notation, 1)
+            read = np.where(counts == NO_TIME, np.nan, counts / DAY_MICROS)
+        found = np.where(np.isnan(found), read, found)
+    return found
