@@ -142,6 +142,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "Two linked tables as one, trusted in a release of two tables alone. `tests/sources/test_linked.py` tries to break it": (
         "sources/linked.py", "vocabulary/link.py",
     ),
+    "Persons' rows in order, trusted in a release of such rows alone. `tests/extensions/sequences` tries to break it": (
+        "extensions/sequences/source.py", "extensions/sequences/layout.py",
+    ),
     "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": (
         "store/postgres.py", "store/remote_database.py",
     ),
