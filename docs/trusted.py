@@ -16,8 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 3_596
-"""Lines of code; it may only fall. It rose once, for checkpoints of the ledger, without which each charge reads every earlier entry."""
+LIMIT = 3_610
+"""Lines of code; it may only fall. It rose twice: for checkpoints of the ledger, without which each charge reads every earlier entry, and
+by 14 lines for people who are left out by their names, which only the reader of records can do for each record by itself."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 BASE: dict[str, tuple[str, str]] = {
@@ -162,6 +163,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "The comparison of noise with what was charged, trusted where a release asks for it. "
     "`tests/extensions/noise_check` tries to break it": (
         "extensions/noise_check/operations.py", "extensions/noise_check/asking.py",
+    ),
+    "The coin by which people are left out, trusted where a release asks for it. `tests/extensions/holdout` tries to break it": (
+        "extensions/holdout/coin.py",
     ),
     "Operations of the research extension, trusted where a release uses them. `tests/extensions/research` tries to break them": (
         *(f"extensions/research/{part}" for part in ("privacy/**/*.py", "oracles/**/*.py", "vocabulary/**/*.py", "operations.py")),

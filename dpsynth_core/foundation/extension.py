@@ -423,6 +423,8 @@ class Extension:
             release measures before any others (`Workload.first`). "" if the extension asks for none.
         forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,
             which prints them before the charge. "" if the extension forecasts nothing.
+        records: Import path of a function that takes the plan of such a release and the source of the table's records, and returns the
+            source of those that the release counts. "" if the extension leaves out none.
         question: Import path of a function that asks the kernel a question between mechanism and claims. It takes the plan, the kernel, and
             the answers that this process drew before (no answer where a run goes on). "" if the extension asks nothing.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
@@ -459,6 +461,7 @@ class Extension:
     settings: tuple[Setting | Texts, ...] = ()
     tables: str = ""
     forecasts: str = ""
+    records: str = ""
     question: str = ""
     row_files: str = ""
     row_names: str = ""
@@ -590,6 +593,15 @@ def own_delta(stated: Stated) -> float:
         stated: The spec's section `extensions`.
     """
     return math.fsum(setting.delta for name, setting in settings().items() if name in stated and isinstance(setting, Setting))
+
+
+def records(stated: Stated) -> tuple[str, ...]:
+    """Return the import paths of the functions of built-in extensions that say which records of a table a release counts.
+
+    Args:
+        stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
+    """
+    return tuple(one.records for one in asked(stated) if one.records)
 
 
 def questions(stated: Stated) -> tuple[str, ...]:

@@ -203,7 +203,7 @@ def noise_for(spec: Spec) -> Noise:
 
 
 def open_source(plan: Plan) -> MarginalSource:
-    """Return the records that the plan's spec names, as a source of counts.
+    """Return the records that the plan's spec names, as a source of counts; without people whom the release leaves out.
 
     This call and the source may read private data: a caller with a ledger must charge it first.
 
@@ -211,7 +211,10 @@ def open_source(plan: Plan) -> MarginalSource:
         InputError: The table cannot be opened, or does not fit the plan.
     """
     if plan.link is None or plan.spec.members is None:
-        return _records(plan.spec, plan.domain)
+        source = _records(plan.spec, plan.domain)
+        for those_counted in map(extension.load, extension.records(plan.spec.extensions)):
+            source = those_counted(plan, source)
+        return source
     if plan.spec.data.standin is not None:
         from dpsynth_core.release import linked_stand_in  # loaded for invented households alone
 

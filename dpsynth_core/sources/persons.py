@@ -13,6 +13,9 @@ that does not, like a malformed line: without this person m + 1 records are gone
 person of its own: any number). The price is that the number of records that count depends on the content of records. So this number is
 measured with noise under both relations wherever there is a person column (`Unit.total_is_public`).
 
+**Some persons alone.** A function of names may choose whose records count (`of_chosen`), for people who are left out of a release. It is
+asked after the above and about one name at a time, so it takes away all records of a person or none, and nobody else has a part in it.
+
 **Parts.** Where a table is counted in parts (`parts`), the same records count as in one stream. Each part counts its rows of every person,
 at most m (`turnout`); the numbers of one person meet in one place, by a hash, where sums over the earlier parts in file order are made
 (`earlier`); and each part is then read like the rest of a stream in which these rows of its persons came before. *Proof.* A record is among
@@ -103,6 +106,21 @@ def within_limit(persons: pa.DictionaryArray, seen: dict[object, int], limit: in
     rows = np.bincount(person, minlength=len(people) + 1)
     seen.update(zip(people, np.minimum(earlier_rows + rows, limit)[: len(people)].tolist(), strict=True))
     return earlier_rows[person] + rank < limit
+
+
+Chosen = Callable[[str], bool]
+"""Returns whether the records of a person are counted, from the person's name alone."""
+
+
+def of_chosen(persons: pa.DictionaryArray, chosen: Chosen) -> NDArray[np.bool_]:
+    """Return which records are of persons who are chosen, a mask of shape (records,); False without a person.
+
+    Args:
+        persons: The person of each record of a batch (`named`).
+        chosen: A function that is asked about one name at a time, and must not depend on anything else in the table.
+    """
+    counted = np.array([*map(chosen, persons.dictionary.to_pylist()), False], dtype=np.bool_)
+    return counted[pc.fill_null(persons.indices.cast(pa.int64()), len(counted) - 1).to_numpy(zero_copy_only=False)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

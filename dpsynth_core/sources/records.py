@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, Self, TypeVar
 
@@ -78,6 +78,8 @@ class Records:
             order are counted, and rows without a person are not (see `persons`).
         max_rows_per_person: The number of rows of each person that are counted.
         sizes: The approximate sizes of the parts into which the table is divided.
+        chosen: A function of the name of a person that says whether this person's records are counted
+            (`persons.of_chosen`). None counts those of everybody.
 
     Raises:
         InputError: `max_rows_per_person` is below 1.
@@ -87,6 +89,7 @@ class Records:
     person_column: str | None = None
     max_rows_per_person: int = 1
     sizes: Sizes = USUAL
+    chosen: persons.Chosen | None = None
 
     def __post_init__(self) -> None:
         persons.check_limit(self.max_rows_per_person)
@@ -118,7 +121,8 @@ class Records:
     ) -> Iterator[pa.RecordBatch]:
         """Yield batches of the records that are counted, in file order, with at least these columns.
 
-        With a person column, rows beyond a person's limit and rows without a person are left out.
+        With a person column, rows beyond a person's limit, rows without a person and rows of persons who are not
+        chosen are left out.
 
         Args:
             columns: Column names.
@@ -137,7 +141,10 @@ class Records:
         read = tuple(dict.fromkeys((*columns, self.person_column)))
         for batch in self.table.batches(read, part, listed):
             named = persons.named(batch.column(self.person_column), self.table.form)
-            yield batch.filter(pa.array(persons.within_limit(named, seen, self.max_rows_per_person, before)))
+            counted = persons.within_limit(named, seen, self.max_rows_per_person, before)
+            if self.chosen is not None:
+                counted &= persons.of_chosen(named, self.chosen)
+            yield batch.filter(pa.array(counted))
 
     def turnout(self, part: Part, keys: persons.Keys) -> persons.Turnout:
         """Return each person's number of rows in a part, at most the limit, by the person's hash; private.
@@ -194,6 +201,21 @@ class RecordCounts(ABC):
         self._records.check_columns(domain)
         other = copy(self)
         other.domain = domain
+        return other
+
+    def of_chosen(self, chosen: persons.Chosen) -> Self:
+        """Return a source of the records of some persons alone. This source is not changed.
+
+        Args:
+            chosen: A function of the name of a person that says whether this person's records are counted.
+
+        Raises:
+            ValueError: The table has no person column.
+        """
+        if self._records.person_column is None:
+            raise ValueError("without a person column nobody has a name")
+        other = copy(self)
+        other._records = replace(self._records, chosen=chosen)
         return other
 
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:

@@ -16,9 +16,11 @@ import streamlit as st
 
 from dpsynth_core.extensions.attacks import rehearsing
 from dpsynth_core.extensions.attacks.comparing import MOST, Beside, compared
+from dpsynth_core.extensions.attacks.controls import Control
 from dpsynth_core.extensions.attacks.measures import People, Roles
 from dpsynth_core.extensions.attacks.outcomes import ABOVE, NOTHING, Ceiling
 from dpsynth_core.extensions.attacks.roles import proposed
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy import meaning
@@ -64,9 +66,9 @@ def results(opened: OpenRun) -> None:
 
     Where the rows cannot be attacked here, a sentence on the reason replaces the switch (`refusal`). Switching it
     on, and confirming the first time, records a look at the private table, which later releases state. The
-    attacks are on at most 20,000 people of a group: of an uploaded file, which is on the disk while it is read,
-    or of a run of the plan on half of at most 40,000 people, if this is expected to take at most 300 seconds. Nothing is
-    charged, and no result is stored.
+    attacks are on at most 20,000 people of a group: of those whom the release left out by a coin, of an uploaded
+    file, which is on the disk while it is read, or of a run of the plan on half of at most 40,000 people, if this is
+    expected to take at most 300 seconds. Nothing is charged, and no result is stored.
     """
     if opened.release.codes is None:
         return
@@ -100,13 +102,18 @@ def _choices(opened: OpenRun) -> None:
     look: dict[str, Any] = {"format_func": one_line}
     known = st.multiselect("Columns that an attacker knows", names, list(keys), key="attacks_keys", **look)
     wanted = str(st.selectbox("Column that they look for", names, names.index(target), key="attacks_target", **look))
-    ways = [LEFT_OUT, HALF] if opened.run.spec.data.is_file else [HALF]
+    controls: dict[str, Control] = {
+        part.CONTROL.title: part.CONTROL for part in extension.parts("attacks") if part.CONTROL.are_there(opened.run.spec)
+    }
+    ways = [*controls, *([LEFT_OUT] if opened.run.spec.data.is_file else []), HALF]
     way = str(st.segmented_control("Compare with", ways, key="attacks_way", default=ways[0], required=True))
-    st.caption(_WAYS[way])
+    st.caption(controls[way].reading if way in controls else _WAYS[way])
     place = opened.release.domain.position
     roles = Roles(tuple(map(place, (name for name in known if name != wanted))), place(wanted))
     if not roles.keys:
         st.info("Choose a column that the attacker knows, and that is not the one they look for.")
+    elif way in controls:
+        _against_control(opened, roles, controls[way])
     elif way == HALF:
         _rehearsal(opened, roles)
     else:
@@ -126,6 +133,13 @@ def _rehearsal(opened: OpenRun, roles: Roles) -> None:
 
 
 @refusals.explained()
+def _against_control(opened: OpenRun, roles: Roles, control: Control) -> None:
+    if st.button("Attack", key="attacks_control", icon=":material/visibility_lock:"):
+        with st.spinner("Attacking …"):
+            _attacked(opened, roles, control.records(opened.run.spec, opened.release.domain, MOST))
+
+
+@refusals.explained()
 def _against_file(opened: OpenRun, roles: Roles) -> None:
     with st.form("attacks_form", clear_on_submit=True):  # so that the file does not stay in this server's memory
         file = st.file_uploader("File of people who did not take part", key="attacks_file")
@@ -135,14 +149,24 @@ def _against_file(opened: OpenRun, roles: Roles) -> None:
     if file is None:
         st.info("Choose a file first.")
         return
-    release = opened.release
     with st.spinner("Attacking …"):
-        inside = curator.records(opened.run.spec, release.domain, MOST)
-        outside = _read(opened, file.getvalue())
-        rows = released(np.asarray(one_table(release.codes)))
-        sizes = tuple(attribute.size for attribute in release.domain)
-        ceiling = ceiling_of(release.plan, release.rho)
-        _shown(combine(lambda *groups: compared(People(sizes, *groups), roles, ceiling), inside, outside, rows))
+        _attacked(opened, roles, _read(opened, file.getvalue()))
+
+
+def _attacked(opened: OpenRun, roles: Roles, outside: Zoned[Any]) -> None:
+    """Attack the rows of the open release, and draw what is found.
+
+    Args:
+        opened: The open run.
+        roles: What the attacker knows and looks for.
+        outside: Records of people who took no part, as codes, shape (people, columns).
+    """
+    release = opened.release
+    inside = curator.records(opened.run.spec, release.domain, MOST)
+    rows = released(np.asarray(one_table(release.codes)))
+    sizes = tuple(attribute.size for attribute in release.domain)
+    ceiling = ceiling_of(release.plan, release.rho)
+    _shown(combine(lambda *groups: compared(People(sizes, *groups), roles, ceiling), inside, outside, rows))
 
 
 def _read(opened: OpenRun, content: bytes) -> Zoned[Any]:

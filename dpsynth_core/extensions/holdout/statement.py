@@ -1,0 +1,32 @@
+"""The section of report and data card on the people who were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from dpsynth_core.extensions.holdout import SETTING
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.section import Section
+
+TITLE = "Who was left out?"
+READING = "A coin decided for each person, independently of everybody else, and of what the person's rows say."
+
+
+def sections(release: Release) -> Iterator[Section]:
+    """Yield the one section on people who were left out of a release."""
+    yield Section("holdout", TITLE, READING, lines(cast(int, release.spec.extensions[SETTING])))
+
+
+def lines(percent: int) -> list[str]:
+    """Return sentences on who was left out, and on whom the numbers of the release are about.
+
+    Args:
+        percent: Probability, in per cent, with which each person was left out.
+    """
+    return [
+        f"Each person was left out with a probability of {percent} %, with all of their rows. Who it was is not published.",
+        "Rows, tables, bounds, certificate, criteria and models are about the people who were not left out. So are all numbers of people: "
+        f"divide them by {(100 - percent) / 100:.2f} to estimate those of everybody.",
+        "Whoever made the release can compare attacks on its rows with attacks on the people who were left out.",
+    ]

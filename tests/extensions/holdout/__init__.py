@@ -1,0 +1,1 @@
+"""Tests of people who are left out by a coin."""

@@ -1,0 +1,1 @@
+"""Tests of the part of a page that leaves people out."""

@@ -1,0 +1,1 @@
+"""The audit of people who are left out by a coin."""
