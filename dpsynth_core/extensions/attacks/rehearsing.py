@@ -31,7 +31,8 @@ def plan(spec: Spec) -> Plan:
     if found.portions:
         raise InputError("rehearsal", "this plan learns values of columns", "give a file of people who did not take part")
     if found.weight is not None:
-        raise InputError("rehearsal", "this plan weights its rows", "give a file of people who did not take part")
+        problem = "this plan weights its rows, and a rehearsal has cells without weights"
+        raise InputError("rehearsal", problem, "give a file of people who did not take part: attacks count people, whatever they weigh")
     return found
 
 
