@@ -12,7 +12,7 @@ EXTENSION = Extension(
         Setting(
             name=SETTING,
             metavar="PERCENT",
-            help="leave each person out with this probability in per cent, by a coin that their name alone decides; "
+            help="leave each person out with this probability in per cent, with all of their rows; "
             "5 from 20,000 people on (default: nobody is left out)",
             least=1,
             most=50,
@@ -22,5 +22,5 @@ EXTENSION = Extension(
     records=f"{_HERE}.coin:those_in",
     sections=(f"{_HERE}.statement:sections",),
     views=(("budget_details", f"{_HERE}.view:budget"),),
-    parts=(("attacks", f"{_HERE}.control"),),
+    parts=(("attacks", "dpsynth_core.extensions.holdout.control"),),
 )

@@ -75,6 +75,8 @@ def of(plan: Plan) -> Coin:
 def those_in(plan: Plan, source: Source) -> Source:
     """Return a source of the records of the people who take part.
 
+    A stand-in has invented rows without names, and stays as it is.
+
     Args:
         plan: A plan that leaves people out (`check`).
         source: The source of the records of the plan's table.
@@ -83,7 +85,7 @@ def those_in(plan: Plan, source: Source) -> Source:
         ValueError: The table has no person column.
         BooksLost: This home's secret key is damaged, or missing although tables were charged.
     """
-    return source.of_chosen(of(plan))
+    return source if plan.spec.data.standin is not None else source.of_chosen(of(plan))
 
 
 def those_out(plan: Plan, source: Source) -> Source:

@@ -17,8 +17,8 @@ from dpsynth_core.vocabulary.domain import Domain
 
 
 def has_people_left_out(spec: Spec) -> bool:
-    """Return whether a release of this spec leaves people out."""
-    return SETTING in spec.extensions
+    """Return whether a release of this spec leaves people out, who can be attacked."""
+    return SETTING in spec.extensions and spec.data.standin is None
 
 
 def left_out(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:

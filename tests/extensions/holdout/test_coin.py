@@ -23,6 +23,7 @@ from dpsynth_core.bundle.verdicts import FAILED
 from dpsynth_core.extensions.holdout import coin
 from dpsynth_core.extensions.holdout.coin import Coin
 from dpsynth_core.extensions.holdout.statement import lines
+from dpsynth_core.planning.spec import DataSpec, StandinSpec
 from dpsynth_core.privacy.events import Gaussian
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -308,3 +309,11 @@ def test_plans_that_cannot_leave_people_out_are_refused() -> None:
     refused(planned, person=None, rows_per_person=1, saying="names no column with it")
     refused(planned, published=[(pd.DataFrame({"a": ["x", "y"], "count": [1, 2]}), "Census")], rows_per_person=1, saying="count everybody")
     refused(planned, holdout=60, saying="whole number from 1 to 50", kind=(dps.InputError, ValueError))
+
+
+def test_a_trial_on_a_stand_in_leaves_nobody_out() -> None:
+    """Trials of a plan take invented rows, which have no names, in place of its table."""
+    of_table = planned().sealed.spec
+    spec = of_table.model_copy(update={"data": DataSpec(kind="standin", standin=StandinSpec(rows=300))})
+    plan = synthesis.plan(spec)
+    assert synthesis.open_source(plan).counts([()])[()] == 300
