@@ -89,7 +89,7 @@ def refusal(release: Release) -> str:
     if not release.private:
         return "The noise of this release is predictable, so epsilon limits nothing."
     if release.plan.link is not None:
-        return "Attacks are on rows of one table. A household and its members are one unit here, and no attack on them together is built."
+        return "Attacks are on rows of one table. What two linked tables say of somebody is one unit, and no attack on it is built."
     if release.spec.unit.max_rows_per_person > 1:
         return "Attacks need one row for each person, and here a person may have several."
     if len(release.domain) < 2:

@@ -104,8 +104,8 @@ def those_out(plan: Plan, source: Source) -> Source:
 
 _REFUSED: tuple[tuple[Callable[[Plan], bool], str, str], ...] = (
     (
-        lambda plan: plan.spec.members is not None,
-        "households of two linked tables cannot be left out",
+        lambda plan: plan.spec.members is not None or plan.link is not None,
+        "people in linked tables cannot be left out",
         "release one of the tables, or leave nobody out",
     ),
     (

@@ -307,6 +307,18 @@ def test_a_run_that_was_interrupted_goes_on_with_the_same_people(monkeypatch: py
 
 def test_plans_that_cannot_leave_people_out_are_refused() -> None:
     refused(planned, person=None, rows_per_person=1, saying="names no column with it")
+    members = (many(), {"b": ["0", "1", "2"]})
+    refused(
+        dps.plan,
+        many(),
+        {"a": ["x", "y"]},
+        epsilon=1,
+        person="person",
+        rows_per_person=3,
+        members=members,
+        holdout=5,
+        saying="linked tables",
+    )
     refused(planned, published=[(pd.DataFrame({"a": ["x", "y"], "count": [1, 2]}), "Census")], rows_per_person=1, saying="count everybody")
     refused(planned, holdout=60, saying="whole number from 1 to 50", kind=(dps.InputError, ValueError))
 
