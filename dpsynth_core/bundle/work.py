@@ -25,11 +25,10 @@ from dpsynth_core.foundation import build, extension
 from dpsynth_core.foundation.content import PART_BYTES, Digest, Sink, Writer
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.release import document as releases
-from dpsynth_core.release import row_files, sampling
+from dpsynth_core.release import row_files, sampling, tables
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Progress
 from dpsynth_core.release.row_formats import FORMATS
-from dpsynth_core.release.tables import MEMBERS
 from dpsynth_core.report import asking, change
 
 _END = object()
@@ -164,7 +163,7 @@ def _reproduce(bundle: Bundle, public: Path | None, say: Callable[[Any], None]) 
     again = reproduce(bundle, step, public)
     for name, write in releases.row_writers(again.made).items():
         content = _say_file(say, name, write)
-        domain = again.made.plan.member_domain if name == MEMBERS else again.made.plan.row_domain
+        domain = tables.domain_of(again.made.plan, name)
         for beside, text in extension.beside(name, content, domain, again.made.about).items():
             _say_file(say, beside, partial(_write_bytes, text))
     say({"different": again.different, "versions": again.versions})

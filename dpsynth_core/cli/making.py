@@ -321,8 +321,9 @@ def _write_packed_rows(made: Release, out: Path, formats: Sequence[str]) -> dict
 
 def _write_beside(made: Release, files: Sequence[Path]) -> None:
     """Write what extensions have beside files of rows, in their folder."""
-    for path in files:
-        domain = made.plan.member_domain if path.name.startswith(Path(tables.MEMBERS).stem) else made.plan.row_domain
+    members = Path(tables.MEMBERS).stem
+    for path in files:  # of which further formats are not names of files of a bundle
+        domain = tables.domain_of(made.plan, tables.MEMBERS if path.stem == members else path.name)
         for name, text in extension.beside(path.name, stored(path).digest, domain, made.about).items():
             with private_file(path.with_name(name)) as stream:
                 stream.write(text)

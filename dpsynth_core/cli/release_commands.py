@@ -151,7 +151,7 @@ def _synthesize(options: argparse.Namespace) -> None:
     mechanism, ranged = registry.get(options.mechanism), options.ranges_share
     weight = _weight(options)
     domain = as_weight(domain, weight["column"]) if weight else domain
-    linked = _linked(options, domain)
+    linked = _linked(options, domain, section)
     workload = None if linked else parse_workload(options.workload, domain)
     rows = number(options.max_rows_per_person)
     spec: dict[str, Any] = {
@@ -185,7 +185,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         "extensions": _stated(options),
     } | linked
     sealed, unstated = Spec.from_json(spec), unstated_columns(declared)
-    if linked:
+    if options.members_domain is not None:
         unstated += unstated_columns(read_document(options.members_domain, "--members-domain"))
     making.release(sealed, options.out, options.population, formats, assumed, unstated, options.private_notes)
 
@@ -210,20 +210,22 @@ def _weight(options: argparse.Namespace) -> dict[str, Any]:
     return {"column": options.weight, "totals": parse_json(totals, "--weight-totals"), "tables": tables}
 
 
-def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
-    """Return the spec's sections that differ for two linked tables; {} if there is one table.
+def _linked(options: argparse.Namespace, domain: Domain, section: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec's sections that differ for two linked tables, which may be one table named as both; {} for one table.
 
     Args:
         options: The options of `synthesize`.
         domain: The domain of the first table.
+        section: The spec's section `data`.
 
     Returns:
-        The sections members, unit, workload and mechanism.
+        The sections members, unit, workload and mechanism, and domain for one table that is named as both.
 
     Raises:
         InputError: An option about a second table is missing, or stated without --members; or an
-            option does not go with two linked tables.
+            option does not go with linked tables.
     """
+    layout, what = extension.layout(extensions := _stated(options)), extension.what_is_linked(_stated(options))
     stated = {"--members-domain": options.members_domain, "--key": options.key, "--max-members": options.max_members}
     for option, value in stated.items():
         if (value is None) != (options.members is None):
@@ -231,34 +233,40 @@ def _linked(options: argparse.Namespace, domain: Domain) -> dict[str, Any]:
             raise InputError(option, "it goes with a second table, and a second table goes with it", remedy)
     if options.members is None:
         table_options.refuse_members_options(options)
-        if options.rules is not None:
+        if layout is None and options.rules is not None:
             raise InputError("--rules", "it is of two linked tables", "state rules about one table in its domain")
-        return {}
-    one_table = {"--person-column": options.person_column, "--public": options.public, "--model": options.model}
+        if layout is None:
+            return {}
+    of_persons = {"--person-column": options.person_column, "--max-rows-per-person": options.max_rows_per_person != "1"}
+    one_table = {"--public": options.public, "--model": options.model} | ({} if options.members is None else of_persons)
     one_table |= {"--published": options.published, "--ranges-share": options.ranges_share not in (None, "0")}
-    one_table |= {"--max-rows-per-person": options.max_rows_per_person != "1"}
     one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
     one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
     for option in (option for option, value in one_table.items() if value):
-        raise InputError(option, "two linked tables do not go with it yet", "leave it out")
+        raise InputError(option, f"{what} do not go with it yet", "leave it out")
     from dpsynth_core.foundation.documents import parse_json, read_document
-    from dpsynth_core.mechanisms.graphical.households import Households, workload
+    from dpsynth_core.planning import linked_sections
     from dpsynth_core.vocabulary.codebook import parse_domain
-    from dpsynth_core.vocabulary.link import Link
 
-    members = parse_domain(read_document(options.members_domain, "--members-domain"))
     rules = [] if options.rules is None else parse_json(read_document(options.rules, "--rules"), "--rules")
     if not isinstance(rules, list):
         raise InputError("--rules", "it is not a list", "write the rules between square brackets")
-    if (most := whole(str(options.max_members))) is None:
-        raise InputError("--max-members", f"{shown(options.max_members)} is not a whole number", "give a number from 1 to 10")
-    section = table_options.stated_format(options, table_options.MEMBERS).section(options.members)
-    return {
-        "members": section | {"domain": members.to_json(), "rules": rules},
-        "unit": {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most},
-        "workload": workload(Link.ruled(domain, members, most, rules)).to_json(),
-        "mechanism": {"name": Households.card.name},
-    }
+    if options.members is None:
+        most = _most("--max-rows-per-person", options.max_rows_per_person)
+        unit = {"relation": options.relation, "person_column": options.person_column, "max_rows_per_person": most}
+        return linked_sections.of_one(domain, section, options.person_column, most, rules, extensions) | {"unit": unit}
+    members = parse_domain(read_document(options.members_domain, "--members-domain"))
+    most = _most("--max-members", options.max_members)
+    table = table_options.stated_format(options, table_options.MEMBERS).section(options.members)
+    unit = {"relation": options.relation, "person_column": options.key, "max_rows_per_person": most}
+    return linked_sections.of_two(domain, members, table, most, rules, extensions) | {"unit": unit}
+
+
+def _most(option: str, text: Any) -> int:
+    """Return the number of rows that count, as an option states it. Raises InputError if it is no whole number."""
+    if (most := whole(str(text))) is None:
+        raise InputError(option, f"{shown(text)} is not a whole number", "give a number from 1 to 10")
+    return most
 
 
 def table_of(options: argparse.Namespace) -> tuple[str, dict[str, Any], tuple[str, ...], str]:

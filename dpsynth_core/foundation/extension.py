@@ -366,18 +366,28 @@ class Layout:
 
     Attributes:
         name: Name of its mechanism, in a spec and on its card.
+        what: What is counted so, in words for errors, in the plural.
         setting: Name of the setting that asks for it.
         link: Import path of a function that takes the domains of both tables, the largest number of members that count, the rules as JSON
             and the spec's section `extensions`, and returns the link. It raises InputError if the tables cannot be linked so.
         source: Import path of a class with the constructor of `sources.linked.LinkedSource`.
         mechanism: Import path of a mechanism that is made with the link.
+        of_one: Name of the setting that states that one table is named as both; "" if there are always two.
+        parts: Import path of a function that divides the one table's columns. It takes its domain, the person column and the spec's section
+            `extensions`, and returns the domains of both tables and the rules across them as JSON. It raises InputError.
+        columns: Import path of a function that takes the columns of the second table's domain and the spec's section `extensions`, and
+            returns the names of the columns that are read of the second table beside the key. "" for those of its domain.
     """
 
     name: str
+    what: str
     setting: str
     link: str
     source: str
     mechanism: str
+    of_one: str = ""
+    parts: str = ""
+    columns: str = ""
 
 
 @dataclass(frozen=True)
@@ -430,6 +440,8 @@ class Extension:
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
             takes the release. "" if it adds none.
         row_names: Regular expression of the names of these files.
+        row_domain: Import path of a function that takes the plan, and returns the domain of the columns of these files. "" if they have
+            those of the first table.
         beside: Import path of a function that takes the name of a file of rows, its size and hash (`content.Digest`), the domain of its
             columns and the description (`release.about.About`), and returns files to be written beside it, by name. "" if it adds none.
         recognises: Import path of a function that takes the path or address of a table, or a table in memory, that somebody chose for a
@@ -465,6 +477,7 @@ class Extension:
     question: str = ""
     row_files: str = ""
     row_names: str = ""
+    row_domain: str = ""
     beside: str = ""
     recognises: str = ""
     parts: tuple[tuple[str, str], ...] = ()
@@ -559,6 +572,37 @@ def layout(stated: Stated) -> Layout | None:
     return next((one for one in layouts() if one.setting in stated), None)
 
 
+def what_is_linked(stated: Stated) -> str:
+    """Return what the two linked tables of a spec are, in words for errors, in the plural.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    found = layout(stated)
+    return "two linked tables" if found is None else found.what
+
+
+def is_of_one(stated: Stated) -> bool:
+    """Return whether a spec names one table as both of two linked tables.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return (found := layout(stated)) is not None and found.of_one in stated
+
+
+def second_columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
+    """Return the names of the columns that are read of the second of two linked tables, without the key.
+
+    Args:
+        names: The columns of its domain.
+        stated: The spec's section `extensions`.
+    """
+    found = layout(stated)
+    read: tuple[str, ...] = names if found is None or not found.columns else load(found.columns)(names, stated)
+    return read
+
+
 def asked(stated: Stated) -> tuple[Extension, ...]:
     """Return the manifests of the built-in extensions that have no settings, and of those with settings that a spec asks for.
 
@@ -616,6 +660,15 @@ def questions(stated: Stated) -> tuple[str, ...]:
 def is_row_file(name: str) -> bool:
     """Return whether a file of a bundle is a file of rows that a built-in extension adds."""
     return any(one.row_names and re.fullmatch(one.row_names, name) for one in built_in())
+
+
+def row_domain(file: str) -> str:
+    """Return the import path of the function that returns the domain of a built-in extension's file of rows.
+
+    Args:
+        file: Name of the file. The result is "" if its columns are those of the first table, or no extension adds it.
+    """
+    return next((one.row_domain for one in built_in() if one.row_names and re.fullmatch(one.row_names, file)), "")
 
 
 def beside(file: str, content: Any, domain: Any, about: Any) -> dict[str, bytes]:

@@ -22,7 +22,6 @@ from dpsynth_core.interface import shown as words
 from dpsynth_core.interface.columns import Columns
 from dpsynth_core.interface.frames import Given, given
 from dpsynth_core.interface.given_values import plain
-from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import leaks
 from dpsynth_core.planning.defaults import DELTA
 from dpsynth_core.planning.expected_verdict import Facts, Power, expected
@@ -35,7 +34,7 @@ from dpsynth_core.privacy.budget import check_delta
 from dpsynth_core.release import making, synthesis
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import NUMBER, Link
+from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.vocabulary.names import column_field
 
 if TYPE_CHECKING:
@@ -187,8 +186,9 @@ def plan(
 
 def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
     """Return the spec of a release as a document, from the arguments of `plan`."""
-    looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, table.second, tables, options)
+    looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, table, tables, options)
     asked = linked.get("workload") or _workload(domain, tables)
+    usual = linked["mechanism"]["name"] if linked else "aim"
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
     members = Domain.from_json(linked["members"]["domain"]).attributes if linked else ()
     number = (Attribute.coded(NUMBER, options["rows_per_person"] + 1),) if linked else ()
@@ -226,9 +226,9 @@ def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, popu
         "weight": None if options.get("weight") is None else weight,
         "criteria": options.get("criteria", ()),
         "models": [one if isinstance(one, Mapping) else {"column": one} for one in ([models] if isinstance(models, str) else models or ())],
-        "mechanism": {"name": options.get("mechanism", registry.LINKED.name if linked else "aim"), "settings": options.get("settings", {})},
+        "mechanism": {"name": options.get("mechanism", usual), "settings": options.get("settings", {})},
         "output": {"rows": options.get("rows"), "tables": options.get("row_tables", 1), "seed": options.get("seed")},
-        "extensions": {name: [one] if isinstance(one, str) else one for name, one in options.items() if name in extension.settings()},
+        "extensions": _settings(options),
     }
 
 
@@ -336,35 +336,42 @@ def _second(options: Options) -> Given | None:
     return found
 
 
-def _linked(domain: Domain, second: Given | None, tables: Any, options: Options) -> dict[str, Any]:
-    """Return the sections `members` and `workload` of a spec for two linked tables; {} for one table.
+def _linked(domain: Domain, table: Given, tables: Any, options: Options) -> dict[str, Any]:
+    """Return the sections of a spec that differ for two linked tables, which may be one table that is named as both; {} for one table.
 
     Args:
         domain: The domain of the first table.
-        second: The second table; None for one table.
+        table: The first table, with the second one, if there are two.
         tables: The argument of `plan`, which must have its default.
         options: The options of `plan`.
 
     Raises:
-        InputError: An option is missing or does not go with two linked tables, or rules are given
-            for one table.
+        InputError: An option is missing or does not go with linked tables, or rules are given for one table.
     """
-    rules = options.get("rules") or ()
-    if second is None:
+    rules, stated = options.get("rules") or (), _settings(options)
+    layout, what = extension.layout(stated), extension.what_is_linked(stated)
+    if table.second is None and layout is None:
         if rules:
             raise InputError("rules", "they are of two linked tables", "name the second with members, or state rules in a domain")
         return {}
-    from dpsynth_core.mechanisms.graphical.households import workload  # loaded for two tables alone
+    from dpsynth_core.planning import linked_sections  # loaded for two tables alone
 
     if tables != _ALL_TRIPLES:
-        raise InputError("tables", "two linked tables have tables of their own, of two columns", "leave it out")
+        raise InputError("tables", f"{what} have tables of their own, of two columns", "leave it out")
     if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
-        raise InputError(alone[0], "two linked tables do not go with it yet", "leave it out")
+        raise InputError(alone[0], f"{what} do not go with it yet", "leave it out")
     if type(most := options.get("rows_per_person")) is not int:
-        raise InputError("rows_per_person", "it does not say how many members of a household count", "give a number from 1 to 10")
+        whose = "members of a household" if layout is None else "rows of a person"
+        raise InputError("rows_per_person", f"it does not say how many {whose} count", "give a number from 1 to 10")
+    if table.second is None:
+        return linked_sections.of_one(domain, table.section, options.get("person"), most, rules, stated)
     members = domains.domain(options["members"][1])
-    section = {**second.section, "domain": members.to_json(), "rules": list(rules)}
-    return {"members": section, "workload": workload(Link.ruled(domain, members, most, rules)).to_json()}
+    return linked_sections.of_two(domain, members, table.second.section, most, rules, stated)
+
+
+def _settings(options: Options) -> dict[str, Any]:
+    """Return the settings of extensions among the options, by name; a text alone is a list of one."""
+    return {name: [one] if isinstance(one, str) else one for name, one in options.items() if name in extension.settings()}
 
 
 def _workload(domain: Domain, tables: Any) -> dict[str, Any]:

@@ -261,7 +261,7 @@ class Plan:
         _check_output(spec, mechanism)
         asked = workloads.from_json(domain if link is None else askable(link), spec.workload)
         asked = measuring_first(asked, spec.extensions, domain)
-        if link is not None:
+        if link is not None and extension.layout(spec.extensions) is None:
             _check_held(link, asked.cliques)
         if spec.criteria and not mechanism.card.publishes_tables:
             problem = f"{mechanism.card.title} publishes no tables that they could be about"
@@ -545,24 +545,24 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     Raises:
         InputError: The spec has parts that linked tables do not support, or a rule is invalid.
     """
-    key, members = spec.unit.person_column, Domain.from_json(second.domain)
+    key, members, what = spec.unit.person_column, Domain.from_json(second.domain), extension.what_is_linked(spec.extensions)
     if key is None:
-        raise InputError("unit.person_column", "two linked tables need a key", "name the column of both tables that says whose a row is")
+        raise InputError("unit.person_column", f"{what} need a key", "name the column that says whose a row is")
     check_person(members, key)
     if not spec.can_be_linked or spec.data.engine is not None:
-        raise InputError("data", "of two linked tables, both are files that this machine counts", "name a file, and no engine")
+        raise InputError("data", f"{what} are read from files that this machine counts", "name a file, and no engine")
     if not spec.data.simulated and not second.path:
         raise InputError("members.path", "no file is named", "give the path of the second table")
     wrong = {name: getattr(spec, name) for name in ("public", "published_tables", "models")} | {"output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
-        raise InputError(field, "two linked tables do not go with it yet", "leave it out")
+        raise InputError(field, f"{what} do not go with it yet", "leave it out")
     for number, one in enumerate(spec.criteria):
         if one.get("column") in members:
             problem = "it is of members, of whom no ranges, means or quantiles are measured"
             raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
     layout = extension.layout(spec.extensions)
     if spec.mechanism.name != (own := registry.of_linked(layout)) or spec.mechanism.settings:
-        raise InputError("mechanism", "two linked tables have a mechanism of their own", f"name {own!r}, without settings")
+        raise InputError("mechanism", f"{what} have a mechanism of their own", f"name {own!r}, without settings")
     if layout is None:
         return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
     new: Callable[..., Link] = extension.load(layout.link)
@@ -580,7 +580,7 @@ def check_used(spec: Spec) -> None:
     unused = {"ranges": 0.0, "inside": 0.0, "means": 0.0, "discovery": DEFAULT_DISCOVERY}
     stated = spec.budget.model_dump() if spec.members else {}
     for name in (name for name, usual in unused.items() if stated.get(name, 0.0) not in (0.0, usual)):
-        raise InputError(f"budget.{name}", "two linked tables do not go with it yet", "leave it out")
+        raise InputError(f"budget.{name}", f"{extension.what_is_linked(spec.extensions)} do not go with it yet", "leave it out")
 
 
 def _check_held(link: Link, cliques: Iterable[Clique]) -> None:

@@ -38,7 +38,7 @@ def findings(plan: Plan) -> Zoned[tuple[str, ...]]:
     """
     surveyed = (told for one in synthesis.survey(plan).value for told in one.sentences())
     remarks = (one.sentence for one in synthesis.not_understood(plan).value)
-    return curator_only((*surveyed, *remarks, *synthesis.recoded(plan).value))
+    return curator_only(tuple(dict.fromkeys((*surveyed, *remarks, *synthesis.recoded(plan).value))))  # one table may be named twice
 
 
 def make(

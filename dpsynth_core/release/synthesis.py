@@ -96,9 +96,8 @@ def plan(spec: Spec) -> Plan:
         CapacityError: The plan would not fit the mechanism or this machine.
     """
     draft = Plan.stated(spec)
-    _check_columns(spec.data, draft.row_domain, spec.unit.person_column)
-    if spec.members is not None:
-        _check_columns(spec.members, draft.member_domain, spec.unit.person_column, "the table of members has")
+    for have, (table, domain, names) in zip(("the data have", "the table of members has"), _tables(draft), strict=False):
+        _check_columns(table, domain, names, spec.unit.person_column, have)
     if spec.public and spec.data.is_file:
         _check_public(spec.public, spec.data)
     for setting in map(extension.settings().__getitem__, spec.extensions):
@@ -106,14 +105,24 @@ def plan(spec: Spec) -> Plan:
     return feasible(draft)
 
 
-def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: str = "the data have") -> None:
-    """Check that a table has its domain's columns and the person column, of types that can hold their values.
+def _tables(plan: Plan) -> list[tuple[TableSpec, Domain, tuple[str, ...]]]:
+    """Return the section of each private table, the domain of its rows, and the columns that are read beside the person column."""
+    tables: list[tuple[TableSpec, Domain, tuple[str, ...]]] = [(plan.spec.data, plan.row_domain, plan.row_domain.names)]
+    if plan.spec.members is not None:
+        read = extension.second_columns(plan.member_domain.names, plan.spec.extensions)
+        tables.append((plan.spec.members, plan.member_domain, read))
+    return tables
+
+
+def _check_columns(table: TableSpec, domain: Domain, names: Sequence[str], person: str | None, have: str) -> None:
+    """Check that a table has its columns and the person column, of types that can hold the values of its domain.
 
     Only the header and the types are read, not the values.
 
     Args:
         table: The section of the spec on the table.
-        domain: The columns of the table.
+        domain: The domain of its rows.
+        names: The columns of the table that are read.
         person: The person column, or None.
         have: Beginning of the error's sentence.
 
@@ -127,7 +136,7 @@ def _check_columns(table: TableSpec, domain: Domain, person: str | None, have: s
     columns = frozenset(types.names)
     if person is not None and person not in columns:
         raise no_column(person, have, types.names, "unit.person_column", sheet_with(section, person))
-    for name in domain.names:
+    for name in names:
         if name not in columns:
             raise no_column(name, have, types.names, sheet=sheet_with(section, name))
     readable.check(domain, types, person, TableFormat.of(section).notation)
@@ -241,10 +250,7 @@ def survey(plan: Plan) -> Zoned[tuple[RecordsCheck, ...]]:
     Raises:
         InputError: A table cannot be read to its end.
     """
-    tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
-    if plan.spec.members is not None:
-        tables.append((plan.spec.members, plan.member_domain))
-    looks = [(KINDS[table.kind].survey, table.model_dump(), domain.names) for table, domain in tables]
+    looks = [(KINDS[table.kind].survey, table.model_dump(), names) for table, _, names in _tables(plan)]
     found = [look(section, names, plan.spec.unit.person_column) for look, section, names in looks if look is not None]
     return combine(lambda *checks: checks, *found) if found else curator_only(())
 
@@ -258,16 +264,13 @@ def not_understood(plan: Plan) -> Zoned[tuple[Remark, ...]]:
     Raises:
         InputError: A table cannot be read.
     """
-    tables: list[tuple[TableSpec, Domain]] = [(plan.spec.data, plan.row_domain)]
-    if plan.spec.members is not None:
-        tables.append((plan.spec.members, plan.member_domain))
     found = []
-    for table, domain in tables:
-        section, own = table.model_dump(), Domain(domain.attributes)
-        if (source := KINDS[table.kind].source) is not None and section.get("engine") is None and len(own):
+    for table, domain, names in _tables(plan):
+        section, own = table.model_dump(), [one for one in domain if one.name in names]
+        if (source := KINDS[table.kind].source) is not None and section.get("engine") is None and own:
             from dpsynth_core.sources import first_records  # loaded for tables of records alone
 
-            found.append(first_records.look(own, source(section), TableFormat.of(section)))
+            found.append(first_records.look(Domain(tuple(own)), source(section), TableFormat.of(section)))
     return combine(lambda *remarks: tuple(chain.from_iterable(remarks)), *found) if found else curator_only(())
 
 

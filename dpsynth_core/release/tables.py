@@ -11,6 +11,8 @@ import re
 import numpy as np
 
 from dpsynth_core.foundation import extension
+from dpsynth_core.planning.plan import Plan
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link_words import LinkWords
 
 FIRST, MEMBERS = "synthetic.csv", "members.csv"
@@ -31,6 +33,20 @@ def name(number: int) -> str:
 def is_name(file: str) -> bool:
     """Return whether a file name is of a further table of rows (number 2 or more), of the members' table or of an extension's rows."""
     return file == MEMBERS or _FURTHER.fullmatch(file) is not None or extension.is_row_file(file)
+
+
+def domain_of(plan: Plan, file: str) -> Domain:
+    """Return the domain of the columns of a file of rows.
+
+    Args:
+        plan: The plan of the release.
+        file: Name of the file: of a table of rows, of members or of an extension's rows.
+    """
+    if file == MEMBERS:
+        return plan.member_domain
+    path = extension.row_domain(file)
+    domain: Domain = extension.load(path)(plan) if path else plan.row_domain
+    return domain
 
 
 def seed(row_seed: int, number: int) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.spec import DataSpec, Spec, TableSpec
 from dpsynth_core.sources import record_hash
@@ -40,16 +41,17 @@ class PrivateTable:
 def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
     """Return the private tables of a spec: the table of `data`, then the table of `members` if two tables are linked.
 
-    The columns of each are the columns of its domain, and the person column.
+    The columns of each are the columns of its domain, or those that are read of it, and the person column.
 
     Raises:
         InputError: A domain is invalid.
     """
-    stated = [(spec.data, spec.domain)]
+    stated = [(spec.data, Domain.from_json(spec.domain).names)]
     if spec.members is not None:
-        stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), spec.members.domain))
+        second = extension.second_columns(Domain.from_json(spec.members.domain).names, spec.extensions)
+        stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), second))
     key = () if spec.unit.person_column is None else (spec.unit.person_column,)
-    return tuple(PrivateTable(data, tuple(sorted({*Domain.from_json(domain).names, *key}))) for data, domain in stated)
+    return tuple(PrivateTable(data, tuple(sorted({*names, *key}))) for data, names in stated)
 
 
 def of_spec(spec: Spec) -> str:

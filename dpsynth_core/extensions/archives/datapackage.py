@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core import report
 from dpsynth_core.foundation.content import Digest, in_memory
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.tables import FIRST, MEMBERS, is_name
+from dpsynth_core.release.tables import FIRST, domain_of, is_name
 from dpsynth_core.report.citation import sentence, version
 from dpsynth_core.report.table_files import ERRORS, TEXTS, errors_csv
 from dpsynth_core.vocabulary.attribute import TYPED, Attribute
@@ -78,12 +78,12 @@ def _errors(release: Release) -> dict[str, Any]:
 
 
 def _resource(release: Release, name: str, content: Digest) -> dict[str, Any]:
-    domain = release.plan.member_domain if name == MEMBERS else release.plan.row_domain
+    domain = domain_of(release.plan, name)
     keys: dict[str, Any] = {}
     if release.plan.link is not None:
         key = [domain.filled[0].name]
         own = {"resource": FIRST.removesuffix(".csv"), "fields": key}
-        keys = {"foreignKeys": [{"fields": key, "reference": own}]} if name == MEMBERS else {"primaryKey": key}
+        keys = {"foreignKeys": [{"fields": key, "reference": own}]} if name != FIRST else {"primaryKey": key}
     return _described(name, content, {"fields": [_field(column) for column in domain.columns], "missingValues": [""]} | keys)
 
 

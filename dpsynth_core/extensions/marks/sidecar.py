@@ -14,7 +14,7 @@ from dpsynth_core.foundation.content import Digest
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.about import About
 from dpsynth_core.release.release import Release
-from dpsynth_core.release.tables import MEMBERS
+from dpsynth_core.release.tables import domain_of
 from dpsynth_core.vocabulary.domain import Domain
 
 _CONTEXT = ["http://www.w3.org/ns/csvw", {"@language": "en"}]
@@ -33,7 +33,7 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
         rows: Size and SHA-256 of each file of rows, by name.
     """
     plan, about = release.plan, release.about
-    domains = {name: plan.member_domain if name == MEMBERS else plan.row_domain for name in rows}
+    domains = {name: domain_of(plan, name) for name in rows}
     written = (beside(name, content, domains[name], about) for name, content in rows.items())
     return {name: released(text) for one in written for name, text in one.items()}
 

@@ -9,12 +9,19 @@ EXTENSION = Extension(
     layouts=(
         Layout(
             name="sequences",
+            what="rows of a person in order",
             setting="order",
             link=f"{_HERE}.layout:linked",
             source=f"{_HERE}.source:SequenceSource",
             mechanism=f"{_HERE}.mechanism:Sequences",
+            of_one="constant",
+            parts=f"{_HERE}.one_table:divided",
+            columns=f"{_HERE}.one_table:columns",
         ),
     ),
+    row_files=f"{_HERE}.in_order:row_files",
+    row_names=r"rows-in-order\.csv",
+    row_domain=f"{_HERE}.in_order:row_domain",
     settings=(
         Texts(
             name="order",

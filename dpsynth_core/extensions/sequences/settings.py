@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from dpsynth_core.extensions.sequences.layout import FILE_ORDER
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import TableSpec
+from dpsynth_core.sources.registry import KINDS
+from dpsynth_core.vocabulary.domain import column_field
 
 
 def check(plan: Plan) -> None:
-    """Check that the settings about rows in order fit each other and the plan.
+    """Check that the settings about rows in order fit each other, the plan and the columns of its tables.
 
     Args:
         plan: A plan whose spec states `order`, `constant` or `gap`.
 
     Raises:
-        InputError: One is stated without what it needs.
+        InputError: One is stated without what it needs, or the plan has parts that do not go with rows in order.
     """
-    stated = plan.spec.extensions
-    if plan.link is None or "order" not in stated:
-        problem = "rows of a person are put in order where each person has several"
-        raise InputError("extensions.order", problem, "name the person column, and the order with it")
-    if "gap" in stated and plan.link is not None and getattr(plan.link, "order", None) is None:
+    spec, stated = plan.spec, plan.spec.extensions
+    if plan.link is None or spec.members is None or "order" not in stated:
+        name = next(name for name in ("order", "constant", "gap") if name in stated)
+        problem = "it is of rows that belong to a person in an order"
+        raise InputError(f"extensions.{name}", problem, "name the person column, and the order with it")
+    if spec.unit.max_rows_per_person == 1:
+        raise InputError("unit.max_rows_per_person", "of one row of a person there is no order", "give a number from 2 to 10")
+    if spec.weight is not None:
+        raise InputError("weight", "rows of a person in order do not go with it yet", "leave it out")
+    fields = {*TableSpec.model_fields}
+    if "constant" in stated and spec.data.model_dump(include=fields) != spec.members.model_dump(include=fields):
+        problem = "it is of one table, and two are named: columns of the first are the same in all rows of a person"
+        raise InputError("extensions.constant", problem, "leave it out")
+    order, gap = _one(plan, "order"), _one(plan, "gap")
+    if gap and order == FILE_ORDER:
         raise InputError("extensions.gap", "file order says nothing about time", "name a column of dates or numbers as the order")
+    if order == spec.unit.person_column:
+        raise InputError("extensions.order", "it tells people apart, and is the same in all rows of a person", "name another column")
+    kind, section = KINDS[spec.members.kind], spec.members.model_dump()
+    if gap and kind.columns is not None and gap in kind.columns(section).names:
+        problem = "the table has such a column, and the time since the row before is worked out"
+        raise InputError(column_field(gap), problem, "give the gap in the domain another name")
+
+
+def _one(plan: Plan, name: str) -> str:
+    texts = plan.spec.extensions.get(name)
+    return texts[0] if isinstance(texts, list) else ""

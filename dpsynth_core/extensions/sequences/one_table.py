@@ -1,0 +1,68 @@
+"""One table of rows in order as two tables: of persons, with the columns that are the same in all rows of a person, and of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dpsynth_core.extensions.sequences.layout import FILE_ORDER
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.extension import Stated
+from dpsynth_core.vocabulary.domain import Domain, column_field
+
+
+def columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
+    """Return the columns of the table of rows that are read beside the key: those of its domain but the gap, and the order.
+
+    Args:
+        names: The columns of its domain.
+        stated: The spec's section `extensions`.
+    """
+    (order,), gap = _texts(stated, "order") or [FILE_ORDER], _texts(stated, "gap")
+    return (*(name for name in names if name not in gap), *([] if order == FILE_ORDER or order in names else [order]))
+
+
+def divided(domain: Domain, person: str, stated: Stated) -> tuple[Domain, Domain, list[Any]]:
+    """Return the domains of persons and of rows, and the rules of the domain as rules across both, as JSON.
+
+    Args:
+        domain: The columns of the table.
+        person: The column that identifies people.
+        stated: The spec's section `extensions`.
+
+    Raises:
+        InputError: No column is stated to be constant or none is left for rows, a stated column is missing or cannot be
+            constant, or the domain has values that are to be learnt.
+    """
+    constant, gap = _texts(stated, "constant"), _texts(stated, "gap")
+    if not constant:
+        problem = "no column is stated to be the same in all rows of a person, or there is a file of persons"
+        raise InputError("constant", problem, "name such a column, such as sex, or the file of rows with its domain as members")
+    for name in (*constant, *gap):
+        if name == person:
+            raise InputError(column_field(name), "it tells people apart, and its values cannot be released", "name another column")
+        if name not in domain:
+            raise InputError(column_field(name), "it is not in the domain", _remedy(name, domain, name in gap))
+    for name in (one for one in (*_texts(stated, "order"), *gap) if one in constant):
+        raise InputError(column_field(name), "it differs between rows of a person, and cannot be constant", "leave it out of constant")
+    if domain.unknown:
+        problem = "its values are to be learnt, which rows in order do not go with"
+        raise InputError(column_field(domain.unknown[0].name), problem, "list its values, or learn them in a run without order")
+    rows = [name for name in domain.names if name not in constant]
+    if not set(rows) - {*gap}:
+        raise InputError("constant", "it names all columns, and none is left for rows", "name those of the person alone")
+    plain = replace(domain, impossible=())
+    return plain.keep(constant), plain.keep(rows), domain.to_json().get("impossible", [])
+
+
+def _remedy(name: str, domain: Domain, is_gap: bool) -> str:
+    if is_gap:
+        return 'add it: {"name": "…", "kind": "integer", "lower": 0, "upper": 365, "bins": 8, "missing": true}'.replace("…", name)
+    if "," in name and all(part.strip() in domain for part in name.split(",")):
+        return "name each column by itself"
+    return "check the spelling, or add it to the domain"
+
+
+def _texts(stated: Stated, name: str) -> list[str]:
+    texts = stated.get(name)
+    return texts if isinstance(texts, list) else []

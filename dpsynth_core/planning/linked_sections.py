@@ -1,0 +1,75 @@
+"""The sections of a spec about two linked tables, which may be one table that is named as both (`foundation.extension.Layout`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dpsynth_core.foundation import extension
+from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.extension import Stated
+from dpsynth_core.mechanisms import registry
+from dpsynth_core.mechanisms.graphical.households import workload
+from dpsynth_core.planning.spec import TableSpec
+from dpsynth_core.sources.registry import can_be_linked
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link import Link
+
+
+def of_two(
+    first: Domain, second: Domain, table: Mapping[str, Any], most: int, rules: Sequence[Any], stated: Stated
+) -> dict[str, dict[str, Any]]:
+    """Return the sections `members`, `workload` and `mechanism` of a spec, by name.
+
+    Args:
+        first: The columns of the first table.
+        second: The columns of the second table.
+        table: The place and format of the second table.
+        most: The largest number of its rows that count for a row of the first.
+        rules: Rules that hold across both tables, as JSON.
+        stated: The spec's section `extensions`.
+
+    Raises:
+        InputError: A rule is invalid, `most` is out of range, or the tables cannot be linked.
+        CapacityError: The table of a rule has too many cells.
+    """
+    layout = extension.layout(stated)
+    if layout is None:
+        link = Link.ruled(first, second, most, rules)
+    else:
+        new: Callable[..., Link] = extension.load(layout.link)
+        link = new(first, second, most, rules, stated)
+    members = {**table, "domain": second.to_json(), "rules": list(rules)}
+    return {"members": members, "workload": workload(link).to_json(), "mechanism": {"name": registry.of_linked(layout)}}
+
+
+def of_one(
+    domain: Domain, table: Mapping[str, Any], person: str | None, most: int, rules: Sequence[Any], stated: Stated
+) -> dict[str, dict[str, Any]]:
+    """Return the sections `domain`, `members`, `workload` and `mechanism` of a spec that names one table as both, by name.
+
+    Args:
+        domain: The columns of the table, with rules of its own.
+        table: The section `data` of the spec.
+        person: The column that identifies people.
+        most: The largest number of rows of a person that count.
+        rules: Further rules, as JSON.
+        stated: The spec's section `extensions`, which asks for a layout.
+
+    Raises:
+        InputError: A column, a rule or `most` cannot be used, or the table cannot be linked with itself.
+        CapacityError: The table of a rule has too many cells.
+    """
+    layout, what = extension.layout(stated), extension.what_is_linked(stated)
+    if layout is None or not layout.parts:
+        raise InputError("members", f"{what} are two tables", "name the second one")
+    if table.get("engine") is not None or not can_be_linked(str(table["kind"]), str(table["kind"])):
+        raise InputError("data", f"{what} are read from files that this machine counts", "name a file, and no engine")
+    if table.get("quoting") == "standard":
+        raise InputError("data.quoting", f"of {what}, no cell has line breaks", "write the file without them, and leave this out")
+    if person is None:
+        raise InputError("unit.person_column", f"{what} belong to somebody, and no column says to whom", "name the column of the person")
+    divide: Callable[..., tuple[Domain, Domain, list[Any]]] = extension.load(layout.parts)
+    first, second, own = divide(domain, person, stated)
+    written = {name: value for name, value in table.items() if name in TableSpec.model_fields}
+    return {"domain": first.to_json(), **of_two(first, second, written, most, [*own, *rules], stated)}
