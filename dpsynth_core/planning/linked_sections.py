@@ -10,8 +10,7 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.households import workload
-from dpsynth_core.planning.spec import TableSpec
-from dpsynth_core.sources.registry import can_be_linked
+from dpsynth_core.planning.spec import TableSpec, can_be_both
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 
@@ -63,7 +62,7 @@ def of_one(
     layout, what = extension.layout(stated), extension.what_is_linked(stated)
     if layout is None or not layout.parts:
         raise InputError("members", f"{what} are two tables", "name the second one")
-    if table.get("engine") is not None or not can_be_linked(str(table["kind"]), str(table["kind"])):
+    if table.get("engine") is not None or not can_be_both(str(table["kind"])):
         raise InputError("data", f"{what} are read from files that this machine counts", "name a file, and no engine")
     if table.get("quoting") == "standard":
         raise InputError("data.quoting", f"of {what}, no cell has line breaks", "write the file without them, and leave this out")

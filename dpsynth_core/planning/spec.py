@@ -412,6 +412,15 @@ class Spec(Part):
         return digest_of(self.published())
 
 
+def can_be_both(kind: str) -> bool:
+    """Return whether a table of a kind may be named as both of two linked tables.
+
+    Raises:
+        KeyError: The kind is unknown.
+    """
+    return not KINDS[kind].simulated and can_be_linked(kind, kind)
+
+
 def most_unstated_rows(members: int = 0) -> int:
     """Return the largest number of rows that are written where a spec states none: 1,000,000 for one table.
 

@@ -139,6 +139,8 @@ def _check_columns(table: TableSpec, domain: Domain, names: Sequence[str], perso
     for name in names:
         if name not in columns:
             raise no_column(name, have, types.names, sheet=sheet_with(section, name))
+    for name in columns & {*domain.names}.difference(names):
+        raise InputError(column_field(name), "the table has such a column, and its values are worked out", "give it another name")
     readable.check(domain, types, person, TableFormat.of(section).notation)
 
 

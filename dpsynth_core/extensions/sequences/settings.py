@@ -6,12 +6,10 @@ from dpsynth_core.extensions.sequences.layout import FILE_ORDER
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import TableSpec
-from dpsynth_core.sources.registry import KINDS
-from dpsynth_core.vocabulary.domain import column_field
 
 
 def check(plan: Plan) -> None:
-    """Check that the settings about rows in order fit each other, the plan and the columns of its tables.
+    """Check that the settings about rows in order fit each other and the plan.
 
     Args:
         plan: A plan whose spec states `order`, `constant` or `gap`.
@@ -37,10 +35,6 @@ def check(plan: Plan) -> None:
         raise InputError("extensions.gap", "file order says nothing about time", "name a column of dates or numbers as the order")
     if order == spec.unit.person_column:
         raise InputError("extensions.order", "it tells people apart, and is the same in all rows of a person", "name another column")
-    kind, section = KINDS[spec.members.kind], spec.members.model_dump()
-    if gap and kind.columns is not None and gap in kind.columns(section).names:
-        problem = "the table has such a column, and the time since the row before is worked out"
-        raise InputError(column_field(gap), problem, "give the gap in the domain another name")
 
 
 def _one(plan: Plan, name: str) -> str:
