@@ -16,10 +16,13 @@ from dpsynth_core.cli.options import PRIVATE_NOTES, Commands, add_command, write
 from dpsynth_core.cli.release_commands import table_of
 from dpsynth_core.cli.table_options import PEOPLE, TABLES, place
 from dpsynth_core.cli.terminal import print_message, print_result
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from dpsynth_core.planning.plan import Plan
     from dpsynth_core.planning.spec import Spec
+    from dpsynth_core.vocabulary.domain import Domain
 
 
 def add(commands: Commands) -> None:
@@ -41,14 +44,14 @@ def _next(options: argparse.Namespace) -> None:
     from dpsynth_core.release import synthesis
 
     before = _plan(options.plan)
-    if before.members is not None:
+    if before.members is not None and not extension.is_of_one(before.extensions):
         raise InputError("PLAN", "it is of two linked tables, and this command has one new table", "name the new tables in its spec")
     name, section, columns, _ = table_of(options)
     if (path := section.get("path")) and not is_uri(str(path)):
         section = {**section, "path": os.path.abspath(path)}  # a relative one would start from the folder of the spec
     plan = Plan.stated(renewal.renewed(before, section, name))
-    person = plan.spec.unit.person_column
-    changed = renewal.changes(plan.domain, columns, _declared(options), () if person is None else (person,))
+    domain, unreleased = _columns(plan)
+    changed = renewal.changes(domain, columns, _declared(options), unreleased)
     for sentence in (*changed.sentences, *_budget(plan)):
         print_result(sentence)
     if changed.missing:
@@ -60,6 +63,18 @@ def _next(options: argparse.Namespace) -> None:
     if reasons := renewal.given_reasons(plan.spec):
         print_message(f"note: these were written about the former table; read them again: {', '.join(reasons)}")
     print_message(f"done: the same plan for {shown(name)}, written to {options.out}; nothing was charged")
+
+
+def _columns(plan: Plan) -> tuple[Domain, tuple[str, ...]]:
+    """Return the columns that a plan reads of its one table: those that are released, and the names of the others."""
+    from dpsynth_core.vocabulary.domain import Domain
+
+    person = () if plan.spec.unit.person_column is None else (plan.spec.unit.person_column,)
+    if plan.link is None:
+        return plan.domain, person
+    read = extension.second_columns(plan.link.members.names, plan.spec.extensions)
+    rows = [one for one in plan.link.members if one.name in read]
+    return Domain((*plan.link.households, *rows)), (*person, *(name for name in read if name not in plan.link.members))
 
 
 def _plan(path: Path) -> Spec:

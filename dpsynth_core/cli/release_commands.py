@@ -225,7 +225,11 @@ def _linked(options: argparse.Namespace, domain: Domain, section: dict[str, Any]
         InputError: An option about a second table is missing, or stated without --members; or an
             option does not go with linked tables.
     """
-    layout, what = extension.layout(extensions := _stated(options)), extension.what_is_linked(_stated(options))
+    if extensions := _stated(options):
+        from dpsynth_core.planning import linked_sections
+
+        linked_sections.check(extensions)
+    layout, what = extension.layout(extensions), extension.what_is_linked(extensions)
     stated = {"--members-domain": options.members_domain, "--key": options.key, "--max-members": options.max_members}
     for option, value in stated.items():
         if (value is None) != (options.members is None):

@@ -349,6 +349,10 @@ def _linked(domain: Domain, table: Given, tables: Any, options: Options) -> dict
         InputError: An option is missing or does not go with linked tables, or rules are given for one table.
     """
     rules, stated = options.get("rules") or (), _settings(options)
+    if stated:
+        from dpsynth_core.planning import linked_sections
+
+        linked_sections.check(stated)
     layout, what = extension.layout(stated), extension.what_is_linked(stated)
     if table.second is None and layout is None:
         if rules:

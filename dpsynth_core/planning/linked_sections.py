@@ -15,6 +15,27 @@ from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import Link
 
 
+def check(stated: Stated) -> None:
+    """Check settings that are stated in a program or on the command line, before a spec is made of them.
+
+    Args:
+        stated: The spec's section `extensions`.
+
+    Raises:
+        InputError: A setting has another form, or is of a layout and stated without the setting that asks for it.
+    """
+    for name, setting in ((name, setting) for name, setting in extension.settings().items() if name in stated):
+        try:
+            setting.read(stated[name])
+        except ValueError as error:
+            raise InputError(f"extensions.{name}", str(error), "state it in this form") from None
+    for one in extension.built_in():
+        alone = [setting.name for setting in one.settings if setting.name in stated]
+        for layout in one.layouts if alone and extension.layout(stated) is None else ():
+            problem = f"it is of {layout.what}, and {layout.setting} is not stated"
+            raise InputError(f"extensions.{alone[0]}", problem, f"state {layout.setting} too, or leave this out")
+
+
 def of_two(
     first: Domain, second: Domain, table: Mapping[str, Any], most: int, rules: Sequence[Any], stated: Stated
 ) -> dict[str, dict[str, Any]]:

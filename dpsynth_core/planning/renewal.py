@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsynth_core.foundation.visible import listed, visible
-from dpsynth_core.planning.spec import Spec
+from dpsynth_core.planning.spec import Spec, TableSpec
 from dpsynth_core.vocabulary.domain import Domain
 
 _NAMED = 8
@@ -83,14 +83,14 @@ def changes(domain: Domain, columns: Sequence[str], declared: Mapping[str, Colle
         for one in stated
     )
     return Changes(
-        _without(domain.names, columns),
+        _without((*domain.names, *unreleased), columns),
         _without(tuple(columns), {*domain.names, *unreleased}),
         tuple(one for one in values if one.new or one.gone),
     )
 
 
 def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
-    """Return the same plan for another table.
+    """Return the same plan for another table, which takes the place of both where one table is named as two linked ones.
 
     Args:
         spec: The plan.
@@ -100,7 +100,11 @@ def renewed(spec: Spec, data: Mapping[str, Any], name: str) -> Spec:
     Raises:
         InputError: A field of the new document is wrong (`Spec.from_json`).
     """
-    return Spec.from_json({**spec.model_dump(mode="json"), "data": dict(data), "name": name})
+    before = spec.model_dump(mode="json")
+    if spec.members is not None:
+        named = {field: value for field, value in data.items() if field in TableSpec.model_fields}
+        before["members"] = {**named, "domain": spec.members.domain, "rules": spec.members.rules}
+    return Spec.from_json({**before, "data": dict(data), "name": name})
 
 
 def given_reasons(spec: Spec) -> list[str]:

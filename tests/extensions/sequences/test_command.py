@@ -1,0 +1,233 @@
+"""Rows of a person in order from the command line: from one file or two to a bundle that is consistent and can be made again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dpsynth_core as dps
+from dpsynth_core import cli
+from dpsynth_core.privacy.kernel import PrivacyKernel
+from dpsynth_core.store import chain, spools
+from tests.extensions.sequences.stays import GAP, MOST, PERSON, STAY, WHOLE, domain, files, of_one, of_two
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stays")
+    files(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(home: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSYNTH_HOME", str(home / "books"))
+        assert cli.main(of_one(home, "--population", "patients")) == 0
+        (entry,) = [entry for entry in chain.entries() if entry.kind == "reserve"]
+    assert entry.population == "patients"
+    return home / "out"
+
+
+def charged() -> list[str]:
+    return [entry.run for entry in chain.entries() if entry.kind == "reserve"]
+
+
+def stop_soon(patch: pytest.MonkeyPatch) -> None:
+    """Runs are interrupted after three answers."""
+    left, ask = iter(range(3)), PrivacyKernel._ask
+
+    def stopping(kernel: PrivacyKernel, *arguments: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return ask(kernel, *arguments, **options)
+
+    patch.setattr(PrivacyKernel, "_ask", stopping)
+
+
+def check_rows(persons: pd.DataFrame, rows: pd.DataFrame) -> None:
+    """Keys count up from 1; rows of a person are together, at most MOST; and first rows have none before them."""
+    assert persons["patient"].tolist() == list(range(1, len(persons) + 1))
+    assert rows["patient"].is_monotonic_increasing
+    assert rows["patient"].isin(persons["patient"]).all()
+    assert rows.groupby("patient").size().max() <= MOST
+    if "days_before" in rows:
+        assert rows["days_before"][~rows["patient"].duplicated()].isna().all()
+        assert rows["days_before"][rows["patient"].duplicated()].notna().mean() > 0.8  # else the time is unknown
+
+
+def test_one_file_becomes_persons_rows_and_a_table_like_it(released: Path, home: Path) -> None:
+    persons, rows, whole = (pd.read_csv(released / f"{name}.csv") for name in ("synthetic", "members", "rows-in-order"))
+    check_rows(persons, rows)
+    assert set(rows["patient"]) == set(persons["patient"])  # everybody has a row
+    assert list(whole.columns) == ["patient", "sex", "born", "diagnosis", "alive", "days_before"]
+    pd.testing.assert_frame_equal(whole, rows.merge(persons, on="patient")[whole.columns])
+    assert not ((whole["sex"] == "m") & (whole["diagnosis"] == "hip")).any()  # the domain's rule
+    stated = json.loads((released / "release.json").read_text())["spec"]
+    assert stated["extensions"] == {"order": ["admitted"], "constant": ["sex", "born"], "gap": ["days_before"]}
+    assert (stated["data"]["path"], stated["members"]["path"]) == ("stays.csv", "stays.csv")
+    assert [one["name"] for one in stated["domain"]["attributes"]] == ["sex", "born"]
+    assert stated["mechanism"]["name"] == "sequences"
+    assert str(home) not in json.dumps(stated)
+
+
+def test_a_bundle_of_one_file_is_consistent_and_made_again(released: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", str(released / "release.zip")]) == 0
+    again = released.parent / "again"
+    assert cli.main(["reproduce", str(released / "release.zip"), "--out", str(again)]) == 0
+    assert "to the last bit" in capsys.readouterr().err
+    for file in ("synthetic.csv", "members.csv", "rows-in-order.csv"):
+        assert (again / file).read_bytes() == (released / file).read_bytes()
+
+
+def test_two_files_keep_persons_without_rows_and_write_no_third(home: Path) -> None:
+    assert cli.main(of_two(home, "--gap", "days_before", "--rows", "500", out="two")) == 0
+    check_rows(pd.read_csv(home / "two" / "synthetic.csv"), pd.read_csv(home / "two" / "members.csv"))
+    assert not (home / "two" / "rows-in-order.csv").exists()
+    assert cli.main(["verify", str(home / "two" / "release.zip")]) == 0
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_an_interrupted_run_goes_on_with_the_same_file_and_no_other(
+    changed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The order is part of what is read: other days of stays are another table."""
+    monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path / "books"))
+    files(tmp_path, 60)
+    run = of_one(tmp_path, "--population", "patients")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_soon(patch)
+        assert cli.main(run) == cli.INTERRUPTED
+    begun = charged()
+    assert spools.unfinished() == (*begun,)
+    if changed:
+        table = pd.read_csv(tmp_path / "stays.csv")
+        table["admitted"] = table["admitted"].to_numpy()[::-1]
+        table.to_csv(tmp_path / "stays.csv", index=False)
+    assert cli.main(run) == 0
+    assert len(charged()) == (2 if changed else 1)
+    if changed:
+        assert cli.main(["recover", begun[0], "--answers", "--out", str(tmp_path / "kept")]) == 0
+        assert json.loads((tmp_path / "kept" / "release.json").read_text())["spec"]["extensions"]["constant"] == ["sex", "born"]
+    capsys.readouterr()
+    assert cli.main(["ledger", "show", "patients"]) in (0, cli.BAD_INPUT)
+
+
+def test_the_next_table_takes_both_places(
+    released: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DPSYNTH_HOME", str(home / "books"))
+    later = pd.read_csv(home / "stays.csv").assign(ward=1)
+    later.to_csv(home / "later.csv", index=False)
+    assert cli.main(["next", str(released / "release.zip"), str(home / "later.csv"), "--out", str(home / "next.json")]) == 0
+    assert "does not name: “ward”" in capsys.readouterr().out
+    spec = json.loads((home / "next.json").read_text())
+    assert spec["data"]["path"] == spec["members"]["path"] == str(home / "later.csv")
+    assert cli.main(["run", str(home / "next.json"), "--out", str(home / "next")]) == 0
+    assert cli.main(["verify", str(home / "next" / "release.zip")]) == 0
+    assert (home / "next" / "rows-in-order.csv").exists()
+    later.drop(columns="admitted").to_csv(home / "short.csv", index=False)
+    assert cli.main(["next", str(released / "release.zip"), str(home / "short.csv"), "--out", str(home / "no.json")]) == cli.BAD_INPUT
+
+
+def test_questions_are_of_persons_or_of_rows(released: Path) -> None:
+    made, rows = dps.open(released / "release.zip"), pd.read_csv(released / "members.csv")
+    share = made.ask("share", {"sex": "f"})
+    assert share.low <= (pd.read_csv(released / "synthetic.csv")["sex"] == "f").mean() <= share.high
+    assert made.ask("share", {"diagnosis": "hip"}).value == pytest.approx((rows["diagnosis"] == "hip").mean(), abs=0.1)
+
+
+def test_times_that_cannot_be_read_come_last_and_lose_nobody(home: Path) -> None:
+    table = pd.read_csv(home / "stays.csv")
+    table.loc[table.index % 3 == 0, "admitted"] = "soon"
+    table.to_csv(home / "unread.csv", index=False)
+    given = [one.replace("stays.csv", "unread.csv") for one in of_one(home, "--epsilon", "8", out="unread")]
+    assert cli.main(given) == 0
+    persons = pd.read_csv(home / "unread" / "synthetic.csv")
+    assert len(persons) == pytest.approx(400, rel=0.1)
+    assert cli.main(["verify", str(home / "unread" / "release.zip")]) == 0
+
+
+_DROP = "drop"
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "no person": ([_DROP, "--person-column"], "name the column of the person"),
+    "one row": (["--max-rows-per-person", "1"], "of one row of a person there is no order"),
+    "too many rows": (["--max-rows-per-person", "11"], "from 1 to 10"),
+    "no number": (["--max-rows-per-person", "all"], "'all' is not a whole number"),
+    "nothing constant": ([_DROP, "--constant"], "no column is stated to be the same in all rows"),
+    "unknown constant": (["--constant", "name"], "column 'name': it is not in the domain"),
+    "constants with commas": (["--constant", "diagnosis,alive"], "name each column by itself"),
+    "all constant": (["--constant", "diagnosis", "--constant", "alive"], "none is left for rows"),
+    "the person constant": (["--constant", "patient"], "it tells people apart"),
+    "the gap constant": (["--constant", "days_before"], "cannot be constant"),
+    "no such order": ([_DROP, "--order", "--order", "arrived"], "column 'arrived'"),
+    "two orders": (["--order", "born"], "order has at most 1"),
+    "no order": ([_DROP, "--order"], "and order is not stated"),
+    "file order with a gap": ([_DROP, "--order", "--order", "file order"], "file order says nothing about time"),
+    "a gap that is not in the domain": ([_DROP, "--gap", "--gap", "days"], "column 'days': it is not in the domain"),
+    "models": (["--model", "sex"], "--model: rows of a person in order do not go with it yet"),
+    "ranges": (["--ranges-share", "0.02"], "--ranges-share: rows of a person in order do not go with it yet"),
+    "means": (["--means", "0.05"], "--means: rows of a person in order do not go with it yet"),
+    "numbers in bins": (["--inside", "0.2"], "--inside: rows of a person in order do not go with it yet"),
+    "a workload": (["--workload", "all-2way"], "--workload: rows of a person in order do not go with it yet"),
+    "another mechanism": (["--mechanism", "mst"], "--mechanism: rows of a person in order do not go with it yet"),
+    "several tables": (["--tables", "3"], "output.tables: rows of a person in order do not go with it yet"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_go_is_refused_before_anything_is_read(
+    case: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dpsynth_core.release.synthesis.open_source", lambda _: pytest.fail("the table was opened"))
+    extra, problem = REFUSED[case]
+    given = of_one(home, out="refused")
+    while _DROP in extra[:1]:
+        _, option, *extra = extra
+        while option in given:
+            del given[given.index(option) : given.index(option) + 2]
+        if option == "--order":  # without which the gap is of nothing
+            del given[given.index("--gap") : given.index("--gap") + 2]
+            given += ["--gap", "days_before"] * bool(extra)
+    assert cli.main([*given, *extra]) == cli.BAD_INPUT
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        (domain(*PERSON, *STAY, {**GAP, "missing": False}), '"missing": true'),
+        (domain(*PERSON, *STAY, {**GAP, "name": "admitted"}), "column 'admitted'"),
+        (domain(*PERSON, *STAY, GAP, {"name": "ward", "kind": "categorical", "discover": True, "most": 20}), "learn"),
+        (domain(*PERSON, *STAY, GAP, {"name": "patient", "kind": "coded", "size": 2}), "it tells people apart"),
+        (domain(*PERSON, *STAY, {**GAP, "name": "last row"}), "column 'last row'"),
+        (domain(*PERSON, *STAY, GAP, rules=({"column": "born", "below": "days_before"},)), "two linked tables have no orders of columns"),
+    ],
+)
+def test_domains_that_do_not_go_are_refused(
+    stated: dict[str, Any], problem: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "other.json").write_text(json.dumps(stated))
+    gap = next((one["name"] for one in stated["attributes"] if one["name"] in ("admitted", "last row")), "days_before")
+    given = ["other.json".join(one.split("whole.json")) for one in of_one(home, out="refused")]
+    given[given.index("--gap") + 1] = gap
+    assert cli.main(given) == cli.BAD_INPUT
+    assert problem in capsys.readouterr().err
+
+
+def test_constants_go_with_one_file_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(of_two(home, "--gap", "days_before", "--constant", "sex", out="refused")) == cli.BAD_INPUT
+    assert "it is of one table, and two are named" in capsys.readouterr().err
+
+
+def test_a_domain_is_begun_from_the_file(home: Path) -> None:
+    assert cli.main(["domain", str(home / "stays.csv"), "--out", str(home / "begun.json")]) == 0
+    assert "diagnosis" in {one["name"] for one in json.loads((home / "begun.json").read_text())["attributes"]}
+
+
+def test_the_whole_domain_is_what_a_reader_would_write() -> None:
+    assert [one["name"] for one in WHOLE["attributes"]] == ["sex", "born", "diagnosis", "alive", "days_before"]
