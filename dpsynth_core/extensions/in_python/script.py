@@ -118,7 +118,7 @@ def script(plan: Mapping[str, Any], step: str, table: Table, second: Table | Non
             lines.append(f"options {sign} {literal(part.options, room=88)}")
             begun = True
         if name == "mechanism":
-            given = [one for one, there in (("tables=tables", second is None), ("**options", begun)) if there]
+            given = [one for one, there in (("tables=tables", second is None and not plan.get("members")), ("**options", begun)) if there]
             lines += [f"plan = dps.plan(data, columns, {', '.join(['epsilon=epsilon', *given])})", *part.lines]
         if len(lines) > 1:
             text.append("\n".join(lines))
@@ -152,8 +152,13 @@ def _domain(plan: Mapping[str, Any], second: Table | None) -> _Part:
     part, members = _Part(), plan.get("members") or {}
     if not plan.get("domain"):
         return part
-    part.lines = [f"columns = {literal(columns.said(plan['domain']), room=88)}"]
-    if second is not None and members.get("domain"):
+    of_one = extension.is_of_one(plan.get("extensions") or {}) and members.get("domain")
+    further = members["domain"]["attributes"] if of_one else []
+    stated = {**plan["domain"], "attributes": [*plan["domain"]["attributes"], *further]}
+    part.lines = [f"columns = {literal(columns.said(stated), room=88)}"]
+    if of_one:
+        part.options |= _without({"rules": (list(members.get("rules") or []), [])})
+    elif second is not None and members.get("domain"):
         part.lines.append(f"second_columns = {literal(columns.said(members['domain']), room=80)}")
         form = _form(members, second.stated)
         part.options["members"] = (Code("second"), Code("second_columns"), *([form] if form else []))
@@ -204,7 +209,7 @@ def _budget(plan: Mapping[str, Any]) -> _Part:
 
 def _mechanism(plan: Mapping[str, Any], seal: str) -> _Part:
     part, chosen, output, looks = _Part(), plan.get("mechanism") or {}, plan.get("output") or {}, plan.get("looks")
-    usual = registry.LINKED.name if plan.get("members") else "aim"
+    usual = registry.of_linked(extension.layout(plan.get("extensions") or {})) if plan.get("members") else "aim"
     settings = extension.settings()
     part.options = _without(
         {

@@ -19,6 +19,7 @@ EXTENSION = Extension(
             columns=f"{_HERE}.one_table:columns",
         ),
     ),
+    names=(("rows_in_order", f"{_HERE}.interface:rows_in_order"),),
     row_files=f"{_HERE}.in_order:row_files",
     row_names=r"rows-in-order\.csv",
     row_domain=f"{_HERE}.in_order:row_domain",
