@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpsynth_core.cli.options import Commands, add_charging, add_command, add_connection, number, write_new
 from dpsynth_core.cli.release_commands import stated_spec
 from dpsynth_core.cli.terminal import print_message, print_result
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def _learn(options: argparse.Namespace) -> None:
 
     planned = stated_spec(options)
     if planned.members is not None:
-        raise InputError("SPEC.json", "it is of two linked tables, whose values cannot be learnt in a run of their own", "list the values")
+        problem = f"{extension.what_is_linked(planned.extensions)} have no values that are learnt in a run of their own"
+        raise InputError("SPEC.json", problem, "learn them of a spec of one table without that, and list them here")
     if (options.out / PLAN).exists():
         raise InputError("--out", f"{PLAN} is there already", "name another folder, or move that file")
     spec = learning_spec(planned.model_dump(mode="json"), planned.name, _columns(planned, options.columns), _epsilon(options, planned))

@@ -13,7 +13,7 @@ import dpsynth_core as dps
 from dpsynth_core import cli
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.store import chain, spools
-from tests.extensions.sequences.stays import GAP, MOST, PERSON, STAY, WHOLE, domain, files, of_one, of_two
+from tests.extensions.sequences.stays import GAP, MOST, PERSON, STAY, domain, files, of_one, of_two
 
 
 @pytest.fixture(scope="module")
@@ -229,5 +229,20 @@ def test_a_domain_is_begun_from_the_file(home: Path) -> None:
     assert "diagnosis" in {one["name"] for one in json.loads((home / "begun.json").read_text())["attributes"]}
 
 
-def test_the_whole_domain_is_what_a_reader_would_write() -> None:
-    assert [one["name"] for one in WHOLE["attributes"]] == ["sex", "born", "diagnosis", "alive", "days_before"]
+
+
+def test_values_are_not_learnt_of_rows_in_order(released: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads((released / "release.json").read_text())
+    (home / "learnt.json").write_text(json.dumps(document["spec"]))
+    given = ["learn", str(home / "learnt.json"), "--out", str(home / "learnt")]
+    assert cli.main([*given, "--epsilon", "1"]) == cli.BAD_INPUT
+    assert "rows of a person in order have no values that are learnt" in capsys.readouterr().err
+
+
+def test_weights_do_not_go_with_rows_in_order(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weight = {"name": "weight", "kind": "numeric", "lower": 0, "upper": 4, "bins": 4, "other": False, "missing": False}
+    pd.read_csv(home / "stays.csv").assign(weight=2.0).to_csv(home / "weighed.csv", index=False)
+    (home / "other.json").write_text(json.dumps(domain(*PERSON, *STAY, GAP, weight)))
+    given = [one.replace("stays.csv", "weighed.csv").replace("whole.json", "other.json") for one in of_one(home, out="refused")]
+    assert cli.main([*given, "--constant", "weight", "--weight", "weight"]) == cli.BAD_INPUT
+    assert "weight: rows of a person in order do not go with it yet" in capsys.readouterr().err
