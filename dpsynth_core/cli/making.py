@@ -289,13 +289,14 @@ def write_files(made: Release, out: Path, taken: Zoned[Times] | None, formats: S
         raise InputError("--out", f"{shown(out)} cannot be written ({error.strerror})", "recover the release to another folder") from error
     for brand in made.brands:
         print_message(f"note: {brand.sentence}")
-    rows = "answers only" if made.codes is None else f"{made.rows} rows"
+    link = made.plan.link
+    rows = "answers only" if made.codes is None else f"{made.rows} {'rows' if link is None else link.words.made}"
     if made.further:
         rows = f"{1 + len(made.further)} tables of {rows}"
         print_message(f"tables: {tables.explained(1 + len(made.further))}")
-    if made.plan.link is not None:
+    if link is not None:
         members = None if made.members is None else made.members.num_rows
-        print_message(f"members: {tables.explained_members(members, made.plan.records_each, made.plan.link.words)}")
+        print_message(f"{link.words.title.lower()}: {tables.explained_members(members, made.plan.records_each, link.words)}")
     for claim in CLAIMS:
         for line in claim.sentences(made.plan, made.claims[claim.name], made.final):
             print_message(f"{claim.noun}: {line}")

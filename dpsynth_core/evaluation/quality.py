@@ -71,7 +71,7 @@ class Statements:
         swapped: By column of a household member, its counterpart for the other member; a release
             does not distinguish the two members.
         again: By column that a record repeats for another member, the column that it repeats.
-        unasked: Columns of the domain that no table may name.
+        unasked: Columns that a link makes and no table has, but for those of another member that `swapped` has.
         declared: By column of a household member, the declared attribute without the code for a
             missing member.
         understood: Names of the columns that no table contains, or whose measured parts of cells
@@ -573,7 +573,7 @@ def _pair_map(statements: Statements) -> pd.DataFrame:
         for part in (*((name,) for name in clique), *combinations(clique, 2)):
             smallest.setdefault(part, clique)
     rows, swapped = [], statements.swapped
-    asked = [name for name in domain.names if name not in statements.unasked or (name,) in smallest]
+    asked = [name for name in domain.names if name not in statements.unasked]
     names = [name for name in asked if name not in swapped or {(name,), (swapped[name],)} & set(smallest)]
     for a in names:
         for b in names:

@@ -59,7 +59,7 @@ def standings(statements: Statements, off: Collection[str] = ()) -> tuple[Standi
     poor = {clique[0] for clique in naming.named(statements.spans, statements.silent).poor if len(clique) == 1}
     much = {one.column: one for one in statements.undeclared if one.is_shown}
     found = []
-    for one in domain:
+    for one in (one for one in domain if one.name not in statements.unasked):
         limit = limits.get(one.name, math.nan)
         if one.name in statements.silent or not one.values:
             found.append(Standing(one.name, ODD, _emptiness(statements, one), limit))

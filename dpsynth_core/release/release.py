@@ -32,6 +32,7 @@ from dpsynth_core.release.rows import Rows, as_table
 from dpsynth_core.release.transcript import RecordedAnswer
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.inside import Inside
+from dpsynth_core.vocabulary.link import NUMBER
 from dpsynth_core.vocabulary.measurement import Clique, Measurement
 from dpsynth_core.vocabulary.released import of_columns
 from dpsynth_core.vocabulary.rows import Repeated
@@ -268,6 +269,7 @@ class Release:
         link = self.plan.link
         declared = {} if link is None else {name: one for one in link.member_columns for name in (one.name, link.other(one.name))}
         members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}
+        own = set() if link is None else {*link.households.names, NUMBER, *link.members.names}
         computed = declared.keys() - members  # of households: no cell of a table is read for them
         spread = {name for name, one in self.inside.items() if one.is_spread and self.domain[name].other_as is None}
         return Statements(
@@ -280,7 +282,7 @@ class Release:
             unit=self.plan.unit,
             swapped=link.swapped if link else {},
             again=link.again if link else {},
-            unasked=frozenset(self.domain.names) - {one.name for one in link.columns} if link else frozenset(),
+            unasked=frozenset(self.domain.names) - self._answered.columns - own - set(link.swapped) if link else frozenset(),
             declared=declared,
             understood=frozenset(computed | spread),
         )

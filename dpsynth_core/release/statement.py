@@ -229,6 +229,7 @@ def row_policy(plan: Plan, total: float) -> str:
         return "no rows: this mechanism gives answers only"
     if plan.spec.output.rows is not None:
         return "as many rows as the spec asks for"
+    records = "records" if plan.link is None else plan.link.words.records
     if round(total) > plan.most_unstated_rows:
-        return f"the most that are written where no number is stated; the number of records is given as {total:,.0f}"
-    return "the number of records, which is public" if plan.unit.total_is_public else "the noisy estimate of the number of records"
+        return f"the most that are written where no number is stated; the number of {records} is given as {total:,.0f}"
+    return f"the number of {records}, which is public" if plan.unit.total_is_public else f"the noisy estimate of the number of {records}"

@@ -122,11 +122,12 @@ def facts(release: Release) -> list[tuple[str, str]]:
         stated = CERTIFICATE.sentences(release.plan, release.certificate, release.final)
         nothing += ". Where sums of roots were measured, nothing bounds them" if plan.link else ""
     made, link = None if release.members is None else release.members.num_rows, release.plan.link
+    written = f"{release.rows:,} ({release.row_policy})"
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     filled -= release.plan.weight is not None
     return [
         ("Population", spec.population),
-        ("Synthetic rows", f"{release.rows:,} ({release.row_policy})" if release.rows else "none: answers only"),
+        (f"Synthetic {'rows' if link is None else link.words.made}", written if release.rows else "none: answers only"),
         *([("Tables of rows", tables.explained(1 + len(release.further)))] if release.further else []),
         *([(link.words.title, tables.explained_members(made, release.plan.records_each, link.words))] if link else []),
         ("Columns", f"{columns}, of which {filled:,} filled in without measuring anything" if filled else columns),

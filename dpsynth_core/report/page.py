@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from dpsynth_core.evaluation.wall import bars
 from dpsynth_core.foundation.zones import released
 from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
-from dpsynth_core.report import errors_svg, wall_svg, words
+from dpsynth_core.report import errors_svg, heat_svg, wall_svg, words
 from dpsynth_core.report import svg as drawing
 from dpsynth_core.report.facts import PICKED, facts, first
 from dpsynth_core.report.first_page import Part, first_page
 from dpsynth_core.report.release_card import release_card
+from dpsynth_core.report.section import Section
 from dpsynth_core.report.sections import sections
 from dpsynth_core.report.svg import escape
 from dpsynth_core.report.verdict import TRIALS, comparison, despite, fit_for, reasons, unfit_for
@@ -85,7 +86,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         verdict: The verdict; None for a release of a learnt rule.
     """
     odds, shares = words.odds(release), release.plan.shares
-    parts = ((part.title, part.reading, _html_list(part.name, part.lines)) for part in sections(release))
+    parts = ((part.title, part.reading, _html_list(part.name, part.lines) + _maps(part)) for part in sections(release))
     told = "".join(f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in facts(release))
     warnings = _html_list("warnings", said := warned(release))
     return Template(_FRAME.read_text(encoding="utf-8")).substitute(
@@ -114,7 +115,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         checks=_html_list("checks", words.CHECKS),
         facts=f"<table>{told}</table>",
         tables=_html_tables(table),
-        columns=_html_columns(release.described),
+        columns=_html_columns(release.described, {} if release.plan.link is None else release.plan.link.words.columns),
         versions=escape(", ".join(f"{name} {number}" for name, number in release.versions.items())),
     )
 
@@ -173,6 +174,11 @@ def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:
     return "".join(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>" for svg, caption in figures)
 
 
+def _maps(section: Section) -> str:
+    figures = ((one.title, heat_svg.heat_map(one), one.caption) for one in section.maps)
+    return "".join(f"<h3>{escape(name)}</h3><figure>{svg}<figcaption>{escape(said)}</figcaption></figure>" for name, svg, said in figures)
+
+
 def _html_list(css: str, items: Iterable[str]) -> str:
     return f'<ul class="{css}">' + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
 
@@ -190,9 +196,17 @@ def _html_tables(table: pd.DataFrame) -> str:
     return f"<table class=wide><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _html_columns(domain: Domain) -> str:
+def _html_columns(domain: Domain, told: Mapping[str, str]) -> str:
+    """Return the list of columns.
+
+    Args:
+        domain: The columns.
+        told: For some columns, by name, what to say in place of how values outside them count.
+    """
     head = "<tr><th>Column</th><th>Kind</th><th>Cells</th><th>First cells</th><th>Values outside</th></tr>"
-    described: list[tuple[RowColumn, str, str, str]] = [(a, f"{a.size:,}", first(a.cell_labels()), outside_rule(a)) for a in domain]
+    described: list[tuple[RowColumn, str, str, str]] = [
+        (a, f"{a.size:,}", first(a.cell_labels()), told.get(a.name) or outside_rule(a)) for a in domain
+    ]
     described += [(one, "–", "", one.in_words()) for one in domain.filled]
     body = ""
     for one, size, cells, outside in described:

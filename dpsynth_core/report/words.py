@@ -165,9 +165,10 @@ def assumptions(release: Release) -> Iterator[str]:
     if not spec.data.simulated:
         yield _looks(spec)
     yield from _values_outside(release)
-    if not release.domain.impossible:
+    stated = release.domain.impossible if release.plan.link is None else release.plan.link.stated
+    if not stated:
         yield "No combination of values was declared impossible."
-    for rule in release.domain.impossible:
+    for rule in stated:
         note = f" (the curator's note: “{rule.note}”)" if rule.note else ""
         what = "is impossible, so no synthetic row has it" if rule.order is None else "always holds, so it holds in every synthetic row"
         yield f"The plan declares that this {what}: {zeros.sentence(rule, {a.name: a for a in release.domain})}{note}"

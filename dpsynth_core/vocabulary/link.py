@@ -222,6 +222,11 @@ class Link:
         return dict(pairs) | {other: name for name, other in pairs}
 
     @property
+    def stated(self) -> tuple[StructuralZeros, ...]:
+        """The rules of `domain` that somebody stated, in both orders of two members."""
+        return self.domain.impossible
+
+    @property
     def again(self) -> Mapping[str, str]:
         """By name of a column that a record has again for another member, the name of the column that it repeats."""
         return self.swapped

@@ -32,6 +32,7 @@ class LinkWords:
         key: What the key says, as sentences with the place `column`.
         used: Which rows are used, as sentences with the place `most`.
         made: How rows of the first table are called.
+        records: How they are called that the first table has in reality.
         held: How rows of the second table are called beside these.
         title: Name of the fact on the second table.
         order: A sentence on how its rows lie in their file, with a space before it, or "".
@@ -39,6 +40,7 @@ class LinkWords:
         once: The same on the page where tables are chosen, as sentences.
         unbounded: Which tables nothing bounds, where noise is large and there is no certificate; as a sentence.
         beyond: What happens to larger ones in a mean of their size, as a sentence with the place `most`.
+        page: What a page of questions says first of whom it counts, as a sentence, or "".
         explore: Who is meant in answers about members, as a sentence.
         computed: What a column is that no file of rows has, as a sentence.
         columns: The same by name of a column.
@@ -68,6 +70,7 @@ class LinkWords:
     key: str = "The column “{column}” of both tables names the household of a row. A household counts as one person here."
     used: str = "Only one row of the first table and at most {most:,} of the second were used for each household."
     made: str = "rows"
+    records: str = "records"
     held: str = "members"
     title: str = "Members"
     order: str = ""
@@ -82,6 +85,7 @@ class LinkWords:
     )
     unbounded: str = "Where noise is large, most tables of members have none: sums of roots are measured, from which none follows."
     beyond: str = "A household of more than {most} members counts as one of {most}."
+    page: str = ""
     explore: str = "People are the members that count, each with the columns of their household."
     computed: str = "Counted among the members of a household, for the noisy tables; no file of rows has this column."
     columns: Mapping[str, str] = field(default_factory=dict)

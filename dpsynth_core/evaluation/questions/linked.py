@@ -18,7 +18,7 @@ The module reads released values only.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -67,7 +67,9 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
         certificate: The certificate of these tables, or None.
     """
     domain = Domain((*link.households, *link.members))
-    told = [_of_members(link, domain, one) for one in measurements if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
+    aside = {one.name for one in link.columns} - {NUMBER, *domain.names, *link.again}  # such as whether a row is the last one
+    summed = [_without(one, aside) for one in measurements]
+    told = [_of_members(link, domain, one) for one in summed if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
     if codes is not None:
         households, _, rows = link.split(codes.codes)
@@ -179,6 +181,16 @@ def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
     somebody = values[tuple(slice(domain[name].size) for name in others)]  # nobody's cell is the last
     return _scaled(replace(one, clique=others, values=np.asarray(somebody), sigma=one.sigma * _norm(weights),
                            rounding=one.rounding * _norm(weights) ** 2), 1 / link.records_each)  # fmt: skip
+
+
+def _without(one: Measurement, names: Collection[str]) -> Measurement:
+    """Return a measurement summed over these columns, whose noise adds up; itself if it has none of them."""
+    axes = tuple(place for place, name in enumerate(one.clique) if name in names)
+    if not axes:
+        return one
+    many = math.prod(one.values.shape[axis] for axis in axes)
+    left = tuple(name for name in one.clique if name not in names)
+    return replace(one, clique=left, values=one.values.sum(axis=axes), sigma=one.sigma * math.sqrt(many), rounding=one.rounding * many)
 
 
 def _norm(weights: NDArray[np.float64]) -> float:

@@ -23,6 +23,7 @@ EXTENSION = Extension(
     row_files=f"{_HERE}.in_order:row_files",
     row_names=r"rows-in-order\.csv",
     row_domain=f"{_HERE}.in_order:row_domain",
+    sections=(f"{_HERE}.sections:transitions",),
     settings=(
         Texts(
             name="order",

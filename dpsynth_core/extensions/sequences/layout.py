@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.sequences.words import words
+from dpsynth_core.extensions.sequences.words import GAP, words
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.vocabulary import across
@@ -108,6 +108,11 @@ class SequenceLink(Link):
         return {}
 
     @property
+    def stated(self) -> tuple[StructuralZeros, ...]:
+        """The rules that somebody stated; the others of `domain` say how number, place and rows fit together."""
+        return self.rules
+
+    @property
     def again(self) -> dict[str, str]:
         """By name of a column of a row before, the row's column."""
         return {lag: name for lag, (name, _) in self.lags.items()}
@@ -120,6 +125,7 @@ class SequenceLink(Link):
             NUMBER: f"The number of rows of the person, {self.most} at most.",
             START: "Whether the row is the person's first, second or a later one; “none” for a person without rows.",
             LAST: "Whether it is the person's last row.",
+            **({self.gap: GAP} if self.gap is not None else {}),
             **{lag: f"{said}; “{self.domain[lag].cell_labels()[-1]}” where there is none." for lag, said in before.items()},
         }
         return words(self.order, self.everybody, made.items())

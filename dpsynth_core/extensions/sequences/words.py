@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dpsynth_core.vocabulary.link_words import LinkWords
 
 _COUNTS_ONCE = (
-    "In errors, bounds and noisy tables each person counts once: each of k rows of a person counts 1/k. A column that ends in “before” is "
-    "of the row before it. So that this is in whole numbers, noisy tables count {each:,} for each person."
+    "In errors, bounds and noisy tables each person counts once: each of k rows of a person counts 1/k. So that this is in whole numbers, "
+    "noisy tables count {each:,} for each person. The column “members” is the number of rows of a person; one that ends in “before” is of "
+    "the row before."
 )
+GAP = "Days, or what the order is in, since the person's row before; a first row has none."
 _KINDS = (
     ("Of persons", "Two columns of a person, or one with the number of rows (“members”)."),
     ("Of rows", "Two columns of one row."),
@@ -34,7 +36,7 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
     return LinkWords(
         household="person",
         households="people",
-        everybody="everybody",
+        everybody="all people",
         member="row",
         members="rows",
         which="which",
@@ -53,6 +55,7 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         key=f"The column “{{column}}”{' of both tables' * (not one_file)} names the person of a row.",
         used=f"At most {{most:,}} rows of each person were used, the first ones in {by}. {first}",
         made="persons",
+        records="persons",
         held="rows in order",
         title="Rows of persons",
         order="The rows of a person are together and in order.",
@@ -60,7 +63,8 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         once="A person counts once in each table, divided evenly among the rows of that person: many rows do not cost more than few.",
         unbounded="Tables of rows are measured in fewer ways than tables of persons, and their bounds are wider.",
         beyond="A person with more than {most} rows counts as one with {most}.",
-        explore="This page counts rows, each with the columns of its person.",
+        page="Counts, shares and means are of rows, each with the columns of its person, also where this page says “people”.",
+        explore="Rows are those that count.",
         computed="Counted from the rows of a person, for the noisy tables; no file of rows has this column.",
         columns=dict(columns),
         kinds=_KINDS,

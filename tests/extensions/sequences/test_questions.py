@@ -1,0 +1,90 @@
+"""Questions about persons and their rows in order."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from dpsynth_core.evaluation.questions import linked
+from dpsynth_core.release.linked import pairs
+from dpsynth_core.release.release import Release
+from dpsynth_core.report.asking import Answer, Asked, ask, ask_typed
+from dpsynth_core.vocabulary.link import NUMBER
+from dpsynth_core.vocabulary.measurement import Measurement
+from dpsynth_core.vocabulary.rows import Repeated
+from tests.extensions.sequences.releases import MOST, link, spec
+from tests.refusals import refused
+from tests.releases import run
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return run(spec(tmp_path_factory.mktemp("stays")))
+
+
+def told(release: Release, **asked: object) -> Answer:
+    found = ask(release, Asked(**asked))  # type: ignore[arg-type]
+    assert isinstance(found, Answer)
+    return found
+
+
+def histories(release: Release) -> list[str]:
+    """The diagnoses of each synthetic person in order, a digit each."""
+    made, codes = release.plan.link, release.codes
+    assert made is not None
+    assert isinstance(codes, Repeated)
+    households, owners, rows = made.split(codes.codes)
+    diagnosis = rows[:, len(made.households)]
+    return ["".join(map(str, diagnosis[owners == one])) for one in range(len(households))]
+
+
+def test_a_later_row_is_counted_in_the_rows_without_an_interval_and_said_so(release: Release) -> None:
+    answer = told(release, statistic="share", of={"some row": {"diagnosis": "heart"}, "a later row": {"diagnosis": "lung"}})
+    assert answer.value == pytest.approx(np.mean([bool(re.search("0.*2", text)) for text in histories(release)]))
+    assert (answer.low, answer.kind) == (None, "guess")
+    assert "of all people have some row with diagnosis “heart”, and later one with diagnosis “lung”" in str(answer)
+    assert "the model's guess" in str(answer)
+    typed = ask_typed(release, Asked("share", of=["some row diagnosis=heart", "a later row diagnosis=lung"]))
+    assert isinstance(typed, Answer)
+    assert typed.value == answer.value
+
+
+def test_some_row_and_no_row_add_up_to_all_people(release: Release) -> None:
+    some, none = (told(release, statistic="share", of={word: {"diagnosis": "hip"}}) for word in ("some row", "no row"))
+    assert isinstance(some.value, float)
+    assert isinstance(none.value, float)
+    assert some.value + none.value == pytest.approx(1)
+
+
+def test_rows_are_counted_as_rows_and_people_as_people(release: Release) -> None:
+    rows, people = told(release, statistic="share", of={"ward": "A"}), told(release, statistic="count", of=None, among={"sex": "f"})
+    assert "of all rows have ward “A”" in str(rows)
+    assert "people with sex “f”" in str(people)
+    assert "People are" not in str(rows)
+
+
+def test_what_is_not_answered_is_refused_in_words_of_rows(release: Release) -> None:
+    transition = Asked("share", of={"ward": "A"}, among={"ward before": "B"})
+    refused(ask, release, transition, saying="a row and the row before")
+    refused(ask, release, Asked("share", of={"a later row": {"ward": "A"}}), saying="it is after one “some row”")
+    of_both = Asked("share", of={"ward": "A"}, among={NUMBER: "2"})
+    refused(ask, release, of_both, saying="it is of people, and other columns are of their rows")
+
+
+def test_a_table_with_the_place_of_a_row_counts_rows_too() -> None:
+    made, rng = link(), np.random.default_rng(0)
+    sizes = rng.integers(1, MOST + 1, 400)
+    owners = np.repeat(np.arange(400), sizes)
+    rows = np.column_stack([rng.integers(0, 3, len(owners)), rng.integers(0, 2, len(owners))])
+    codes = pairs(made, rng.integers(0, 2, (400, 1)), owners, rows)
+    clique = made.domain.clique((NUMBER, "last row", "diagnosis"))
+    places = [made.domain.position(name) for name in clique]
+    counts = np.zeros(made.domain.sizes(clique))
+    np.add.at(counts, tuple(codes.codes[:, places].T), codes.times)
+    known = linked.of_members(made, None, [Measurement(clique, counts, 10.0)], None)
+    assert known.measurements[0].clique == ("diagnosis",)
+    np.testing.assert_allclose(known.measurements[0].values, np.bincount(rows[:, 0], minlength=3))
+    norm = np.sqrt(2 * sum(size**2 for size in range(1, MOST + 1)))
+    assert known.measurements[0].sigma == pytest.approx(10.0 * norm / made.records_each)

@@ -1,0 +1,80 @@
+"""What a release of rows in order says: persons and rows, and what follows what."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+from dpsynth_core import report
+from dpsynth_core.extensions.sequences.layout import linked
+from dpsynth_core.extensions.sequences.sections import transitions
+from dpsynth_core.inference.households import KINDS
+from dpsynth_core.release.release import Release
+from dpsynth_core.vocabulary.domain import Domain
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS
+from tests.extensions.sequences.releases import GAP, MOST, PERSONS, STAYS, link, spec
+from tests.releases import run
+
+RULE = {"never": {"diagnosis": ["hip"], "ward": ["A"]}}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return run(spec(tmp_path_factory.mktemp("stays"), rules=(RULE,)))
+
+
+@pytest.fixture(scope="module")
+def files(release: Release) -> dict[str, str]:
+    return {name: unescape(part.value.decode()) for name, part in report.parts(release).items() if not name.endswith(".parquet")}
+
+
+def test_nothing_that_is_said_speaks_of_households_or_members_of_them(files: dict[str, str]) -> None:
+    for name in ("report.html", "DATA_CARD.md", "codebook.csv", "data_card.json"):
+        found = re.findall(
+            r"[^.]{0,40}(?:household|of another|(?:some|no|of the) members?\b)[^.]{0,40}", files.get(name, ""), re.IGNORECASE
+        )
+        assert not found, name
+
+
+def test_each_person_counts_once_is_said_once_in_report_and_card(files: dict[str, str]) -> None:
+    for name in ("report.html", "DATA_CARD.md"):
+        assert files[name].replace("\\", "").count("each person counts once") == 1
+
+
+def test_only_rules_that_somebody_stated_are_called_declared(files: dict[str, str]) -> None:
+    assert files["report.html"].count("The plan declares that this is impossible") == 1
+    assert "row of the person, last row cannot occur" not in files["report.html"]
+
+
+def test_the_maps_are_the_released_tables_with_their_bounds(release: Release) -> None:
+    (section,) = transitions(release)
+    assert section.title == "What follows what?"
+    clique = release.domain.clique(("diagnosis", "diagnosis before"))
+    table = release.statements.published([clique])[clique][:, :-1].T
+    drawn = next(one for one in section.maps if "diagnosis" in one.title)
+    np.testing.assert_allclose(np.array(drawn.shares), table / table.sum(axis=1, keepdims=True))
+    assert f"at most {report.percent(release.statements.limits[clique])} of people" in section.lines[0]
+    assert np.trace(table) / table.sum() > 0.6  # as the invented stays
+
+
+def test_kinds_of_tables_have_plain_names() -> None:
+    for words in (HOUSEHOLDS, link().words, link(one_file=False).words):
+        assert len(words.kinds) == len(KINDS)
+    assert [title for title, _ in link().words.kinds] == ["Of persons", "Of rows", "Person and row", "A row and the row before"]
+
+
+def test_the_words_of_one_file_and_of_two_say_which_tables_there_are() -> None:
+    assert "both tables" not in link().words.person + link().words.key
+    assert "both tables" in link(one_file=False).words.person
+    assert "“admitted”" in link().words.used
+
+
+def test_the_codebook_says_what_the_made_columns_are(files: dict[str, str]) -> None:
+    lines = files["codebook.csv"].splitlines()
+    assert any("The number of rows of the person" in line for line in lines)
+    stays = Domain.from_json(STAYS | {"attributes": [*STAYS["attributes"], GAP]})  # type: ignore[list-item]
+    timed = linked(Domain.from_json(PERSONS), stays, MOST, (), {"order": ["admitted"], "gap": ["gap"]})
+    assert "since the person's row before" in timed.words.columns["gap"]
