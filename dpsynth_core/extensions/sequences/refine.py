@@ -25,8 +25,9 @@ Codes = NDArray[np.integer]
 Floats = NDArray[np.float32]
 
 MOST = 1_000_000
-"""Largest number of rows in a pass, which bounds its time. It is larger than for one table, because rows that were drawn one after the other
-differ from the model's tables by more than chance: of a million persons, 200,000 rows a pass leave transitions 0.048 off, these 0.030."""
+"""Largest number of rows in a pass, which bounds its time. More than for one table, because rows that were drawn one after the other
+differ from the model's tables by more than chance: with 200,000 rows a pass, a million persons had transitions 0.048 off, with these 0.030.
+"""
 MOST_LINES = 500_000_000
 """Lines of prices in all passes, one per row, table and column in it: the measure of the time."""
 BLOCK, LEAST_BLOCK, BLOCKS = 1500, 50, 20
