@@ -22,15 +22,17 @@ READING = (
 
 
 def budget(project: Current) -> None:
-    """Draw the box that leaves people out, and why the plan cannot have it, if it cannot; nothing without a person column.
+    """Draw the box that leaves people out, and why the plan cannot have it, if it cannot.
 
-    A click stores the setting in the draft. A share that the draft states already is kept until the box is cleared.
+    Nothing is drawn without a person column, or for linked tables, unless the draft states the setting already. A
+    click stores the setting in the draft. A share that the draft states already is kept until the box is cleared.
 
     Args:
         project: The open project.
     """
     stated = SETTING in project.draft.get("extensions", {})
-    if not stated and project.draft.get("unit", {}).get("person_column") is None:
+    names_people = project.draft.get("unit", {}).get("person_column") is not None and not document.is_linked(project.draft)
+    if not stated and not names_people:
         return
     fields.linked("holdout", stated, _ask, st.checkbox, ASKED)
     st.caption(READING)

@@ -1,0 +1,1 @@
+"""People who are left out where a cluster counts."""
