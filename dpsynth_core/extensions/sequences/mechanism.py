@@ -8,6 +8,7 @@ Of tables what stands out of noise is believed (`shrinkage`). Reads the private 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -20,6 +21,7 @@ from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
 from dpsynth_core.inference.estimation import Stopping, estimate, one_each
 from dpsynth_core.inference.households import LinkedCodes
 from dpsynth_core.inference.model import GraphicalModel
+from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
 from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Capacity, Choice, Selections, columns_too_large, unrelated_tables
@@ -35,14 +37,19 @@ from dpsynth_core.vocabulary.workload import Workload
 
 Floats = NDArray[np.float64]
 
-COLUMNS, MEASURING, RESERVE, CAPACITY_MB = 0.1, 0.92, 8, 64.0
-"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become."""
+COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.1, 0.92, 8, 64.0, 3.0
+"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
+below how many standard deviations of its noise a value is one with others."""
 OF_NUMBER = 6.0
 """What the number of rows weighs among single columns: every table of rows is counted by it."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
-OF_PLACE = 0.1
-"""What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for."""
+OF_PLACE, OF_SAME, OF_TWO = 0.1, 8.0, 4.0
+"""What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for; what a table of one
+column in a row and in the row before weighs, as a multiple of what is asked: later rows are drawn by it, and errors of it add up from row
+to row; and likewise of the same column two rows before."""
+TWO_BELOW = 0.0003
+"""Two rows before are told where the noise of all that is left, on one table, would put less than this share of records in a wrong cell."""
 
 _COSTS = ((4.0, 1.6e-5, 1.2e-4), (250.0, 1.2e-4, 6e-4))
 """Seconds of a processor and megabytes: of any run, of a row's column, of a cell."""
@@ -130,19 +137,21 @@ class Sequences:
         Yields:
             A Measured for each table, a Fitted for each estimate of the model, then a Finished.
         """
-        domain, l2, told = kernel.domain, kernel.unit.marginal_l2, Told(self.link, kernel)
-        shift = Shift(self.link, domain)
-        singles: dict[Clique, float] = {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in (NUMBER, *self.link.households.names)}
-        singles |= {shift.by_last((name,)): 1.0 for name in self.link.members.names}
-        for clique, share in least_error_shares(domain, singles).items():
-            told.add((yield from measure(kernel, 0, [clique], sigma_for(share * COLUMNS * kernel.rho_total, l2))))
-        told.fit(FINAL)
+        link, l2 = self.link, kernel.unit.marginal_l2
+        near = Shift(link, _without_two(link, kernel.domain))
+        singles: dict[Clique, float] = {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in (NUMBER, *link.households.names)}
+        singles |= {near.by_last((name,)): 1.0 for name in link.members.names}
+        columns = list[Measurement]()
+        for clique, share in least_error_shares(kernel.domain, singles).items():
+            columns += yield from measure(kernel, 0, [clique], sigma_for(share * COLUMNS * kernel.rho_total, l2))
+        noise = noise_of(workload, sigma_for(kernel.rho_left, l2) / total_from(kernel, columns))
+        shift = Shift(link, kernel.domain, 2) if noise < TWO_BELOW else near
+        told = Told(shift, kernel, columns)
         yield fitted(kernel, 0, "first model from single columns")
         candidates = self.candidates(shift, workload)
-        costs = costs_of(domain, candidates) if candidates else {}
-        rounds = rounds_of(noise_of(workload, sigma_for(kernel.rho_left, l2) / told.model.total)) if candidates else 1
-        budget = RoundBudget.spending(kernel.rho_left / rounds, MEASURING, l2, kernel.selection_price)
-        number, last, record, tables = 0, not candidates, Selections(), len(singles)
+        costs = costs_of(kernel.domain, candidates)
+        budget = RoundBudget.spending(kernel.rho_left / rounds_of(noise), MEASURING, l2, kernel.selection_price)
+        number, last, record, tables = 0, not candidates, Selections(), len(columns)
         while not last:
             number += 1
             pool, choices = list(candidates), list[Choice]()
@@ -174,20 +183,30 @@ class Sequences:
     def candidates(self, shift: Shift, workload: Workload) -> dict[Clique, float]:
         """Return the tables that rounds choose from, with their weights.
 
-        Tables of rows are by whether the row is the last. Beside what is asked for, there is one table of each row's column and the
-        row's number; all of these weigh `OF_PLACE` of the others together.
+        Tables of rows are by whether the row is the last. Tables of one column in a row and in the row before weigh more than is asked
+        (`OF_SAME`). Beside what is asked for, there is one table of each row's column and the row's number, and one of each column two
+        rows before where that is told.
 
         Args:
             shift: What tables say of rows before.
             workload: The tables that are asked for.
         """
-        asked = dict[Clique, float]()
+        link, asked = self.link, dict[Clique, float]()
         for clique, weight in workload.weights.items():
-            table = shift.by_last(clique)
-            asked[table] = asked.get(table, 0.0) + weight
-        mine = [name for name in self.link.members.names if any(name in clique for clique in asked)]
-        weight = OF_PLACE * sum(asked.values()) / max(1, len(mine))
-        return {shift.domain.clique((name, START)): weight for name in mine} | asked
+            table, same = shift.by_last(clique), any(set(clique) == {name, link.other(name)} for name in clique)
+            asked[table] = asked.get(table, 0.0) + weight * (OF_SAME if same else 1.0)
+        mine = [name for name in link.members.names if any(name in clique for clique in asked)]
+        further = {shift.domain.clique((name, START)): OF_PLACE * sum(asked.values()) / len(mine) for name in mine}
+        for lag, (name, back) in link.lags.items():
+            weight = workload.weights.get(workload.domain.clique((name, link.other(name))), 0.0) if link.most > 2 else 0.0
+            if 1 < back <= shift.back and weight:
+                further[shift.domain.clique((name, lag))] = OF_TWO * weight
+        return further | asked
+
+
+def _without_two(link: SequenceLink, domain: Domain) -> Domain:
+    """Return the domain without columns of the row two before."""
+    return domain.keep([name for name in domain.names if link.lags.get(name, (name, 0))[1] < 2])
 
 
 @dataclass(frozen=True)
@@ -251,21 +270,18 @@ class Told:
     """What was measured, what follows from it, and the model of both.
 
     Args:
-        link: The link of the tables.
-        kernel: The kernel, for its domain and a public number of rows.
+        shift: What tables say of the rows before, and the model's domain.
+        kernel: The kernel, for a public number of records.
+        columns: The measurements of single columns, those of rows by `LAST`.
     """
 
-    def __init__(self, link: SequenceLink, kernel: Kernel) -> None:
+    def __init__(self, shift: Shift, kernel: Kernel, columns: Sequence[Measurement]) -> None:
         self.measured: list[Measurement] = []
-        self._kernel, self._shift, self._before = kernel, Shift(link, kernel.domain), dict[Clique, Floats]()
-        self._capacity, self._inside = Capacity(kernel.domain, CAPACITY_MB), set[Clique]()
-        self._model: GraphicalModel | None = None
-
-    @property
-    def model(self) -> GraphicalModel:
-        """The latest model; there must have been a fit."""
-        assert self._model is not None
-        return self._model
+        self._kernel, self._shift, self._before = kernel, shift, dict[Clique, Floats]()
+        self._folding = Folding.of(shift.domain, [_column(one) for one in columns], MERGE_BELOW)
+        self._capacity, self._inside = Capacity(self._folding.model, CAPACITY_MB), set[Clique]()
+        self.add(columns)
+        self.model = self._fitted(None, FINAL)
 
     def add(self, measured: Sequence[Measurement], before: Floats | None = None) -> None:
         """Add measurements.
@@ -283,12 +299,11 @@ class Told:
 
     def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
         """Return those tables with which the model stays within a fraction of its capacity, with what they say of rows before."""
-        fitting = self._capacity.allowed(self._inside, cliques, fraction)
-        return [clique for clique in fitting if self._fits(clique, fraction)]
+        return [clique for clique in self._capacity.allowed(self._inside, cliques, fraction) if self._fits(clique, fraction)]
 
     def _fits(self, clique: Clique, fraction: float) -> bool:
         names = self._shift.before(clique)
-        return not names or self._capacity.allows({*self._inside, clique}, self._kernel.domain.clique(names), fraction)
+        return not names or self._capacity.allows({*self._inside, clique}, self._shift.domain.clique(names), fraction)
 
     def fit(self, stopping: Stopping) -> None:
         """Fit the model to everything.
@@ -296,13 +311,16 @@ class Told:
         Args:
             stopping: When the fit ends.
         """
+        self.model = self._fitted(self.model, stopping)
+
+    def _fitted(self, earlier: GraphicalModel | None, stopping: Stopping) -> GraphicalModel:
         measured, known = list[Measurement](), list[MarginalCounts]()
         for one in one_each(self.measured):
             before = self._before.get(one.clique)
             measured.append(one if before is None else replace(one, values=shrunk(one.values, before, one.deviation)))
             known += self._shift.told(_counts(measured[-1]))
         total = total_from(self._kernel, self.measured)
-        self._model = estimate(self._kernel.domain, measured, total, self._model, stopping, None, known)
+        return estimate(self._shift.domain, measured, total, earlier, stopping, self._folding, known)
 
     @property
     def used_mb(self) -> float:
@@ -312,3 +330,11 @@ class Told:
 
 def _counts(one: Measurement) -> MarginalCounts:
     return MarginalCounts(one.clique, one.values, np.full(one.values.shape, one.deviation**2))
+
+
+def _column(one: Measurement) -> Measurement:
+    """Return the measurement of a single column that follows from one by `LAST`."""
+    if LAST not in one.clique:
+        return one
+    names, axis = tuple(name for name in one.clique if name != LAST), one.clique.index(LAST)
+    return Measurement(names, one.values.sum(axis), one.deviation * math.sqrt(2))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.sequences.layout import SequenceLink
+from dpsynth_core.extensions.sequences import mechanism
+from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
 from dpsynth_core.extensions.sequences.mechanism import SequenceModel, Sequences, Shift
 from dpsynth_core.mechanisms.graphical.households import workload
 from dpsynth_core.mechanisms.steps import Finished, Measured
@@ -21,6 +22,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER, Codes
 from dpsynth_core.vocabulary.measurement import MarginalCounts
+from dpsynth_core.vocabulary.workload import Workload
 
 PERSONS, ROWS, MOST = Domain.from_json({"sex": 2, "region": 3}), Domain.from_json({"ward": 3, "length": 4}), 4
 GAP = Domain((*ROWS, Attribute.numeric("days", 0.0, 9.0, bins=3, missing=True)))
@@ -102,6 +104,36 @@ def test_much_budget_gives_the_transitions(link: SequenceLink) -> None:
         assert np.abs(model.marginal(clique) - true).sum() / 2 <= 0.01 * true.sum()
 
 
+def test_two_rows_before_are_told_where_noise_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what was released: a model of much budget has their columns, and one of little has not."""
+    much, little = (run(LINKS[1], 500, epsilon)[0].model.domain for epsilon in (1000.0, 0.1))
+    two = [lag for lag, (_, back) in LINKS[1].lags.items() if back > 1]
+    assert set(two) <= set(much.names)
+    assert set(little.names) == set(LINKS[1].domain.names) - set(two)
+    monkeypatch.setattr(mechanism, "TWO_BELOW", 0.0)
+    assert run(LINKS[1], 500, 1000.0)[0].model.domain == little
+
+
+def test_transitions_of_one_column_are_chosen_by_more_than_is_asked() -> None:
+    link = LINKS[1]
+    shift, asked = Shift(link, link.domain, 2), workload(link)
+    tables = Sequences(link).candidates(shift, asked)
+    same, other = (link.domain.clique((name, "ward before", LAST)) for name in ("ward", "length"))
+    assert tables[same] == pytest.approx(mechanism.OF_SAME * tables[other])
+    assert tables[link.domain.clique(("ward", "ward two before"))] == pytest.approx(mechanism.OF_TWO * tables[other])
+    by_number = [weight for clique, weight in tables.items() if START in clique]
+    assert len(by_number) == len(link.members)
+    assert set(tables) >= {shift.by_last(clique) for clique in asked.cliques}
+
+
+def test_a_run_that_is_asked_for_nothing_of_rows_measures_only_persons_after_single_columns() -> None:
+    link = LINKS[1]
+    asked = Workload(link.domain, {("sex", "region"): 1.0})
+    charged = kernel(link, 500, 1.0)
+    measured = [step.measurement.clique for step in Sequences(link).steps(charged, asked) if isinstance(step, Measured)]
+    assert set(measured[5:]) == {("sex", "region")}
+
+
 @pytest.mark.parametrize("link", LINKS, ids=["two files", "one file", "gaps"])
 def test_drawn_persons_have_rows_of_the_domain_in_order(link: SequenceLink) -> None:
     model, _, _ = run(link, 500, 10.0)
@@ -114,10 +146,10 @@ def test_drawn_persons_have_rows_of_the_domain_in_order(link: SequenceLink) -> N
 
 
 def test_the_split_is_whole_and_the_card_says_whose_records_these_are() -> None:
-    mechanism = Sequences(LINKS[1])
+    sequences = Sequences(LINKS[1])
     asked = workload(LINKS[1])
-    assert sum(share for _, share in mechanism.split(asked, False)) == pytest.approx(1.0)
-    assert mechanism.forecast(asked, 0.1).fits
-    assert mechanism.forecast_for(asked, 0.1, 1e6).seconds > mechanism.forecast(asked, 0.1).seconds
-    assert (mechanism.card.name, mechanism.card.accountant) == ("sequences", GDP)
-    assert "A person with all rows" in mechanism.card.privacy
+    assert sum(share for _, share in sequences.split(asked, False)) == pytest.approx(1.0)
+    assert sequences.forecast(asked, 0.1).fits
+    assert sequences.forecast_for(asked, 0.1, 1e6).seconds > sequences.forecast(asked, 0.1).seconds
+    assert (sequences.card.name, sequences.card.accountant) == ("sequences", GDP)
+    assert "A person with all rows" in sequences.card.privacy
