@@ -36,6 +36,10 @@ STARTS = ("first", "second", "later", "none")
 BACK = 2
 """How many rows before it a record has."""
 _SECOND = " two"
+_ORDERED = ("integer", "numeric", "date", "timestamp")
+"""Kinds of columns whose cells never fall from a person's row to the next one, where they are the order."""
+_MOST_ORDERED = 500
+"""Cells of such a column, beyond which that is not stated as a rule."""
 FILE_ORDER = "file order"
 """The text that stands for a column's name where rows have the order of their file."""
 
@@ -163,6 +167,10 @@ class SequenceLink(Link):
         if self.gap is not None:
             column = self.members[self.gap]
             yield StructuralZeros((START, self.gap), (((0,), tuple(code for code in range(column.size) if code != column.missing_code)),))
+        if (order := self.order) is not None and order in self.members and self.members[order].kind in _ORDERED:
+            cells = range(1, self.members[order].values)
+            if 0 < len(cells) < _MOST_ORDERED:
+                yield StructuralZeros((order, self.other(order)), tuple((tuple(range(code)), (code,)) for code in cells))
 
     @property
     def times(self) -> NDArray[np.int64]:

@@ -98,3 +98,13 @@ def test_the_code_of_a_plan_makes_it_again(home: Path) -> None:
     there: dict[str, Any] = {}
     exec(script.script(plan.sealed.spec.model_dump(mode="json"), "mechanism", script.Table(str(home / "stays.csv"))), there)
     assert there["plan"].digest == plan.digest
+
+
+def test_an_order_that_is_released_never_falls() -> None:
+    """Waves of a panel, which are a column of rows too; in the table they are in any order. Its bins hold one value each."""
+    table = stays(300).assign(wave=lambda one: one.groupby("patient")["admitted"].rank(method="first").astype(int) * 2)
+    wave = {"name": "wave", "kind": "integer", "lower": 1, "upper": 10, "other": False, "missing": False}
+    options = OPTIONS | {"order": "wave", "gap": "days_before", "epsilon": 1}
+    release = dps.plan(table, domain(*PERSON, *STAY, GAP, wave), **options).run(progress=False)
+    assert (release.members.groupby("patient")["wave"].diff().dropna() >= 0).all()
+    assert release.members["wave"].nunique() > 1
