@@ -556,17 +556,20 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     wrong = {name: getattr(spec, name) for name in ("public", "published_tables", "models")} | {"output.tables": spec.output.tables > 1}
     for field in (name for name, stated in wrong.items() if stated):
         raise InputError(field, f"{what} do not go with it yet", "leave it out")
-    for number, one in enumerate(spec.criteria):
-        if one.get("column") in members:
-            problem = "it is of members, of whom no ranges, means or quantiles are measured"
-            raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
     layout = extension.layout(spec.extensions)
     if spec.mechanism.name != (own := registry.of_linked(layout)) or spec.mechanism.settings:
         raise InputError("mechanism", f"{what} have a mechanism of their own", f"name {own!r}, without settings")
+    most = spec.unit.max_rows_per_person
     if layout is None:
-        return ruled(households, members, spec.unit.max_rows_per_person, second.rules)
-    new: Callable[..., Link] = extension.load(layout.link)
-    return new(households, members, spec.unit.max_rows_per_person, second.rules, spec.extensions)
+        link = ruled(households, members, most, second.rules)
+    else:
+        new: Callable[..., Link] = extension.load(layout.link)
+        link = new(households, members, most, second.rules, spec.extensions)
+    for number, one in enumerate(spec.criteria):
+        if one.get("column") in members:
+            problem = f"it is of {link.words.members}, of {link.words.which} no ranges, means or quantiles are measured"
+            raise InputError(f"criteria.{number}.column", problem, "name a column of the first table, or state a share or tables")
+    return link
 
 
 def check_used(spec: Spec) -> None:

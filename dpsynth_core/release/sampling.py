@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dpsynth_core.claims.certificate import ROWS, Certificate
 from dpsynth_core.claims.claim import AnswersEnd
 from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import CapacityError, InputError, shown
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.mechanisms.steps import RowModel
@@ -127,7 +128,8 @@ def refit(release: Release, plan: Plan | None = None, on_event: Callable[[Progre
     if release.row_seed is None:
         raise InputError("release", "it holds answers and no rows, so that it has no model to draw rows from", "ask its noisy tables")
     if release.plan.link is not None:
-        raise InputError("release", "it holds two linked tables, of which no more rows can be drawn yet", "use those that it holds")
+        what = extension.what_is_linked(release.spec.extensions)
+        raise InputError("release", f"it holds {what}, of which no more rows can be drawn yet", "use those that it holds")
     plan = synthesis.feasible(Plan.of(release.spec)) if plan is None else plan
     check_paid(release.domain, plan.unit, release.transcript, release.charges)
     kernel, journal = replaying(plan.domain, plan.unit, plan.shares, release.transcript, release.charges), Journal(on_event)

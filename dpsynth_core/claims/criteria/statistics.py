@@ -120,7 +120,8 @@ class Statistic(MeasuredCriterion):
     @property
     def _of_own(self) -> set[bool]:
         """For the named columns of members, whether they are of one member (True) or of another one as well (False)."""
-        return set() if self.link is None else {name in self.link.members for name in self._named if name in self.link.member_names}
+        link = self.link
+        return set() if link is None else {name in link.members for name in self._named if name not in {NUMBER, *link.households.names}}
 
     @property
     def is_of_members(self) -> bool:

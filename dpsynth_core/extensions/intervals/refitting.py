@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.inference.estimation import Stopping, estimate, estimate_total
 from dpsynth_core.inference.model import GraphicalModel
@@ -153,7 +154,8 @@ def check_plan(plan: Plan, field: str) -> None:
         InputError: It has linked tables, survey weights, or another mechanism than AIM, MST and Independent.
     """
     if plan.link is not None:
-        raise InputError(field, "no intervals were derived for two linked tables", "release a single table")
+        what = extension.what_is_linked(plan.spec.extensions)
+        raise InputError(field, f"no intervals were derived for {what}", "release a single table")
     if plan.weight is not None:
         raise InputError(field, "no intervals were derived for rows with survey weights", "release the table without weights")
     if type(plan.mechanism) not in (Aim, Mst, Independent):

@@ -28,11 +28,13 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         one_file: Whether persons are known from their rows alone.
         columns: Columns that no file of rows has, each with a sentence on what it is.
     """
-    by = "the order of their file" if order is None else f"the order of “{order}”; rows of one time keep the order of their file"
+    by = "the order of their file"
+    if order is not None:
+        by = f"the order of “{order}”; rows of one time keep the order of their file, and rows without a time come last"
     where = "" if one_file else " in both tables"
     first = "Of each person, one row of the first table was used."
     if one_file:
-        first = "Where rows of a person disagree on what is the same in all of them, the first row counts."
+        first = "Where rows of a person disagree on what is the same in all of them, the first one in the file counts."
     return LinkWords(
         household="person",
         households="people",
@@ -46,7 +48,7 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         none="no row",
         later="a later row",
         two="questions about a row and the row before are not answered yet",
-        pairs="rows, each beside the row before (each person counts once)",
+        pairs="rows (each person counts once)",
         unit="one person with all rows of that person (see neighbouring tables), not for a family or a firm",
         owned="all rows of a person say, how many they are, and what follows what",
         changed=f"one person{where},",

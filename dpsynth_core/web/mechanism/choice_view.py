@@ -116,7 +116,7 @@ def only(plan: Plan, people: int | None) -> None:
             tried = recommendation.trials(plan.mechanism.card.name)
             help = f"This is a rough guide from {tried:,} trials on invented households: four in five of them were in the range."
             st.markdown(f"Expect about **{percent(expected.error)}** of the {plan.who} in the wrong group ({_span(expected)}).", help=help)
-        st.caption("This is the only mechanism for two linked tables.")
+        st.caption(f"This is the only mechanism for {extension.what_is_linked(plan.spec.extensions)}.")
 
 
 def _expected(chosen: str, recommended: tuple[Recommendation, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from dpsynth_core import report
 from dpsynth_core.extensions.sequences.layout import linked
 from dpsynth_core.extensions.sequences.sections import transitions
 from dpsynth_core.inference.households import KINDS
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link_words import HOUSEHOLDS
 from tests.extensions.sequences.releases import GAP, MOST, PERSONS, STAYS, link, spec
+from tests.refusals import refused
 from tests.releases import run
 
 RULE = {"never": {"diagnosis": ["hip"], "ward": ["A"]}}
@@ -78,3 +81,23 @@ def test_the_codebook_says_what_the_made_columns_are(files: dict[str, str]) -> N
     stays = Domain.from_json(STAYS | {"attributes": [*STAYS["attributes"], GAP]})  # type: ignore[list-item]
     timed = linked(Domain.from_json(PERSONS), stays, MOST, (), {"order": ["admitted"], "gap": ["gap"]})
     assert "since the person's row before" in timed.words.columns["gap"]
+
+
+@pytest.mark.parametrize(
+    ("of", "who"),
+    [
+        ({"sex": ["f"]}, "people"),
+        ({"members": ["1"]}, "people"),
+        ({"diagnosis": ["heart"]}, "rows"),
+        ({"last row": ["yes"]}, "rows (each person counts once)"),
+        ({"diagnosis before": ["heart"]}, "rows (each person counts once)"),
+    ],
+)
+def test_a_criterion_says_whom_it_counts(of: dict[str, list[str]], who: str, tmp_path: Path) -> None:
+    (criterion,) = Plan.of(spec(tmp_path, criteria=[{"kind": "share", "of": of, "tolerance": 0.05}])).criteria
+    assert criterion.unit_of_error == f"of the {who}"
+
+
+def test_a_mean_of_rows_is_refused_in_words_of_rows(tmp_path: Path) -> None:
+    wanted = {"kind": "mean", "column": "diagnosis", "tolerance": 1.0}
+    refused(Plan.of, spec(tmp_path, criteria=[wanted]), saying="it is of rows, of which no ranges, means or quantiles are measured")
