@@ -6,6 +6,7 @@ _HERE = "dpsynth_core.extensions.sequences"
 
 EXTENSION = Extension(
     summary="Rows of one person in order: how many rows a person has, what follows what, and what stays the same for a person.",
+    commands=(f"{_HERE}.hospital_command:add",),
     layouts=(
         Layout(
             name="sequences",

@@ -240,3 +240,11 @@ def test_every_row_of_small_tables_is_beside_the_rows_before_it() -> None:
             if not stays:
                 expected[0, 3, 1, 2, 2, 2] = two.records_each
             assert (source(two, [("1", "0")], rows[::-1]).counts([clique])[clique] == expected).all()
+
+
+def test_the_order_may_be_a_column_that_is_released() -> None:
+    day = Attribute.day("time", "2020-01-01", "2020-12-31", bins=2)
+    two = link(4)
+    two = type(two)(PERSONS, Domain((two.members["ward"], day)), 4, order="time")
+    rows = [("1", "a", "2020-12-01"), ("1", "b", "2020-01-05"), ("1", "a", "2019-01-01"), ("1", "b", "unknown")]
+    assert [ward for ward, _ in read(two, [("1", "0")], rows)[0]] == [0, 1, 0, 1]
