@@ -66,7 +66,7 @@ pytestmark = pytest.mark.slow  # pip installs what the program needs, 700 MB of 
 
 
 def test_the_wheel_holds_the_app_and_no_name_but_ours(wheel: Path) -> None:
-    assert wheel.stat().st_size < 2.25e6  # docs/guide/python.md says 2.2 MB
+    assert wheel.stat().st_size < 2.45e6  # docs/guide/python.md says 2.4 MB
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"dpsynth_core"}
     assert {f"dpsynth_core/studio/{name}" for name in SHIPPED} <= set(names)
