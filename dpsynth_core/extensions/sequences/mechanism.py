@@ -26,7 +26,7 @@ from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
 from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Capacity, Choice, Selections, columns_too_large, unrelated_tables
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import ANNEALING, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -42,9 +42,11 @@ COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.1, 0.92, 8, 64.0, 3.0
 below how many standard deviations of its noise a value is one with others."""
 OF_NUMBER = 6.0
 """What the number of rows weighs among single columns: every table of rows is counted by it."""
+ANNEALING = 1.15
+"""Largest factor by which a round costs more after an uninformative one: less than elsewhere, because many tables are worth measuring."""
 TOGETHER = 6
 """A round measures one table for each so many before it."""
-OF_PLACE, OF_SAME, OF_TWO = 0.1, 8.0, 4.0
+OF_PLACE, OF_SAME, OF_TWO = 0.1, 7.0, 4.0
 """What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for; what a table of one
 column in a row and in the row before weighs, as a multiple of what is asked: later rows are drawn by it, and errors of it add up from row
 to row; and likewise of the same column two rows before."""
