@@ -7,10 +7,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from dpsynth_core.extensions.intervals import analysing, widths
+from dpsynth_core.extensions.intervals.allowed import check
 from dpsynth_core.extensions.intervals.analysing import Analysed
 from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.extensions.intervals.pooling import POPULATION, Pooled, pool
-from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.extensions.intervals.sets import FEWEST, MOST, USUAL, Sets
 from dpsynth_core.extensions.intervals.widths import Width
 from dpsynth_core.interface.given_values import whole_number
@@ -25,10 +25,9 @@ _sets: WeakKeyDictionary[Release, Sets] = WeakKeyDictionary()
 def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterator[Any]:
     """Yield m sets of rows of a release, which differ by the noise that the release has.
 
-    Analyse each set, and combine the results with ``pool``: the spread of the sets is about the error that the noise makes, or less.
-    ``analyse`` has intervals that hold more often. It costs nothing:
-    the released model answers the measured tables again with noise of the same size, and is fitted again. The first set takes about as
-    long as the run did, because the model is computed first.
+    Analyse each set, and combine the results with ``pool``: the spread of the sets is about the error that the noise makes.
+    ``analyse`` computes that error exactly. Sets cost no budget, and no model is fitted: the released rows are weighed so that their
+    measured tables move by fresh noise of the same size, and drawn by these weights.
 
     Args:
         release: A release of AIM, MST or Independent with rows.
@@ -52,7 +51,7 @@ def samples(release: Release, m: int = USUAL, seed: int | None = None) -> Iterat
     m = whole_number(m, "m", "a number of sets", FEWEST, MOST)
     seed = None if seed is None else whole_number(seed, "seed", "a seed", 0, _MOST_SEED)
     check(release.made)
-    sets = _sets_of(release) if seed is None else Sets.of(release.made, release.refitted, seed)
+    sets = _sets_of(release) if seed is None else Sets.of(release.made, seed)
     return (release.back(as_table(one.rows), release.made.domain) for one in sets.first(m))
 
 
@@ -116,7 +115,7 @@ def interval_widths(plan: Plan, people: float) -> tuple[Width, ...]:
 def _sets_of(release: Release) -> Sets:
     """Return the sets of a release by its published seed, kept as long as the release."""
     if release not in _sets:
-        _sets[release] = Sets.of(release.made, release.refitted)
+        _sets[release] = Sets.of(release.made)
     return _sets[release]
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from dpsynth_core.extensions.intervals import formulas
+from dpsynth_core.extensions.intervals.allowed import check_plan
 from dpsynth_core.extensions.intervals.estimates import prepared
 from dpsynth_core.extensions.intervals.formulas import Analysis, Regression, Variable
-from dpsynth_core.extensions.intervals.refitting import check_plan
 from dpsynth_core.extensions.intervals.variables import is_numeric
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated

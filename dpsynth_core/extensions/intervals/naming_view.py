@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core.extensions.intervals import named, view, widths
+from dpsynth_core.extensions.intervals.allowed import check
 from dpsynth_core.extensions.intervals.analysing import Analysed, analyse
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
-from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results.open_runs import OpenRun

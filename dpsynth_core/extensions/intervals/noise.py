@@ -12,8 +12,7 @@ biases it. So the error of an estimate in the rows is taken to be
 with the noise of the direct estimate, and with the shift from the rows' estimate to it. By Stein's identity the mean square error of the
 rows' estimate is in the mean shift^2 + 2 covariance - noise^2, where covariance is of the two estimates (Stein 1981, Estimation of the
 mean of a multivariate normal distribution). A fit that reacts to noise no more than the direct estimate does has a covariance of at most
-noise^2, so that the sum above is not too small. Refits of the model, as `sets` has them, have less spread than the noise had: they start
-at the model that they look for, whose columns are smooth and whose empty cells are empty already.
+noise^2, so that the sum above is not too small.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 from scipy.sparse.linalg import lsmr
 
+from dpsynth_core.extensions.intervals.allowed import Answers, check
 from dpsynth_core.extensions.intervals.explained import MOST_ROWS, Table, tables
-from dpsynth_core.extensions.intervals.refitting import Answers, check
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.journal import Journal
@@ -133,7 +132,7 @@ def noise_in(influence: Floats, columns: Sequence[str], informed: Informed) -> N
     flat = np.ravel_multi_index(tuple(codes[:, domain.position(name)].astype(np.int64) for name in columns), domain.sizes(columns))
     _, first, counts = np.unique(flat, return_index=True, return_counts=True)
     blocks, off, variances = [], [np.zeros(0)], [np.zeros(0)]
-    for answer in _answered(domain, columns, informed):
+    for answer in answered(domain, columns, informed):
         cells, held = np.unique(answer.cell_of(codes), return_inverse=True)
         blocks.append(csr_array((np.ones(len(first)), (np.arange(len(first)), held[first])), shape=(len(first), len(cells))))
         off.append(answer.values.ravel()[cells] - np.bincount(held) * (people / rows))
@@ -148,7 +147,7 @@ def noise_in(influence: Floats, columns: Sequence[str], informed: Informed) -> N
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
+class Answer:
     """A noisy answer, summed to the columns of an analysis.
 
     Attributes:
@@ -167,9 +166,9 @@ class _Answer:
         return np.asarray(np.ravel_multi_index(at, self.values.shape))
 
 
-def _answered(domain: Domain, columns: Sequence[str], informed: Informed) -> list[_Answer]:
+def answered(domain: Domain, columns: Sequence[str], informed: Informed) -> list[Answer]:
     """Return the answers about an analysis' columns, one for each table: the minimum-variance mean of all answers that hold it."""
-    found: dict[tuple[tuple[int, tuple[int, ...]], ...], list[_Answer]] = {}
+    found: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Answer]] = {}
     for one in informed.answers.measurements:
         groups = {each.name: each for each in one.groups}
         axes = [(groups[name].column, groups[name].places) if name in groups else (name, None) for name in one.clique]
@@ -183,7 +182,7 @@ def _answered(domain: Domain, columns: Sequence[str], informed: Informed) -> lis
 
 
 def _add(
-    found: dict[tuple[tuple[int, tuple[int, ...]], ...], list[_Answer]],
+    found: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Answer]],
     domain: Domain,
     columns: Sequence[str],
     axes: Sequence[tuple[str, tuple[int, ...] | None]],
@@ -193,13 +192,13 @@ def _add(
     others = tuple(place for place, (name, _) in enumerate(axes) if name not in columns)
     kept = [(domain.position(name), tuple(range(domain[name].size)) if of is None else of) for name, of in axes if name in columns]
     if kept:
-        answer = _Answer(tuple(kept), values.sum(axis=others), variances.sum(axis=others))
+        answer = Answer(tuple(kept), values.sum(axis=others), variances.sum(axis=others))
         found.setdefault(answer.axes, []).append(answer)
 
 
-def _mean(several: Sequence[_Answer]) -> _Answer:
+def _mean(several: Sequence[Answer]) -> Answer:
     precisions = [1 / one.variances for one in several]
     whole = np.sum(precisions, axis=0)
     values = np.sum([one.values * precision for one, precision in zip(several, precisions, strict=True)], axis=0)
     with np.errstate(divide="ignore"):
-        return _Answer(several[0].axes, np.divide(values, whole, out=np.zeros_like(whole), where=whole > 0), 1 / whole)
+        return Answer(several[0].axes, np.divide(values, whole, out=np.zeros_like(whole), where=whole > 0), 1 / whole)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import BinaryIO
 from weakref import WeakKeyDictionary
 
-from dpsynth_core.extensions.intervals.refitting import check_plan
+from dpsynth_core.extensions.intervals.allowed import check_plan
 from dpsynth_core.extensions.intervals.sets import Sets
 from dpsynth_core.foundation.content import Digest, Writer
 from dpsynth_core.foundation.errors import InputError
@@ -89,7 +89,7 @@ _PROGRAM = '''# Analyse the sets of rows of this bundle, and combine the results
 #   sets <- read_sets()
 #   pool_models(lapply(sets, function(rows) lm(income ~ age + sex, data = rows)))
 #
-# The spread between sets is about the noise of the release, or less: intervals of dps.analyse in Python hold more often. They hold for
+# The spread between sets is about the error that the noise of the release makes. Intervals hold for
 # analyses whose relations the measured tables hold, and for no others: marginals.csv and the report name the tables. An analysis of
 # relations that no table holds finds none, with a short interval.
 

@@ -12,7 +12,7 @@ from dpsynth_core.report.section import Section
 
 MOST_NAMED = 30
 """Largest number of pairs that are named in a line."""
-READING = "Each set is what this release might have been with other noise. Their spread is about the error of the noise, or less."
+READING = "Each set is what this release might have been with other noise. Their spread is about the error of the noise."
 
 
 def measured_pairs(release: Release) -> list[tuple[str, str]]:
@@ -53,7 +53,7 @@ def _of_sets(release: Release) -> Section:
             f"{name(1)} to {name(sets)} are {sets:,} sets of rows. Analyse each, and combine the results with {PROGRAM} or dps.pool.",
             f"Of the {every:,} pairs of columns, {len(pairs):,} were measured over all their cells{listed}",
             "The intervals are for analyses of measured tables. They do not hold for relations that no measured table has.",
-            "They are somewhat short where there is much noise. dps.analyse in Python has intervals that hold more often.",
+            "Of values that few rows have, the sets differ by less than the noise. dps.analyse in Python computes the noise exactly.",
             "Do not test on synthetic.csv alone: its standard errors leave out the noise, and find relations that are not there.",
         ),
     )

@@ -11,10 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from dpsynth_core.extensions.intervals import analysing
+from dpsynth_core.extensions.intervals.allowed import check
 from dpsynth_core.extensions.intervals.analysing import Analysed, Result
 from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.extensions.intervals.pooling import POPULATION, TABLE
-from dpsynth_core.extensions.intervals.refitting import check
 from dpsynth_core.extensions.intervals.rowfiles import PROGRAM, name, program
 from dpsynth_core.extensions.intervals.sets import USUAL, Sets
 from dpsynth_core.foundation import extension
@@ -133,7 +133,7 @@ def _take_away(opened: OpenRun) -> None:
     said = f"{USUAL} sets of rows, whose spread is about the noise, and {PROGRAM}, which combines results."
     st.caption(f"For R, Stata and other programs: {said}")
     if st.button("Draw sets of rows", icon=":material/dynamic_feed:", key="draw_sets"):
-        with st.spinner("Drawing sets of rows, which takes a few times as long as the run took …"):
+        with st.spinner("Drawing sets of rows …"):
             st.session_state[_SETS] = opened.run.id, zipped(Sets.of(opened.release), USUAL)
     run, content = st.session_state.get(_SETS, ("", b""))
     if run == opened.run.id:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from dpsynth_core.extensions.intervals import formulas
+from dpsynth_core.extensions.intervals.allowed import Answers
 from dpsynth_core.extensions.intervals.analysing import analyse
 from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
 from dpsynth_core.extensions.intervals.noise import Informed, noise_in
-from dpsynth_core.extensions.intervals.refitting import Answers
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.release.sampling import refit
