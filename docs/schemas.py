@@ -202,7 +202,8 @@ def release() -> Schema:
         "versions": {"type": "object", "additionalProperties": TEXT},
     }
     definitions = {"Spec": {name: part for name, part in whole_spec.items() if name != "$defs"}} | whole_spec["$defs"]
-    return record(properties, [name for name in properties if name != "domain"]) | {"$defs": definitions}
+    optional = {"domain", *(claim.part for claim in CLAIMS if claim.setting)}
+    return record(properties, [name for name in properties if name not in optional]) | {"$defs": definitions}
 
 
 SCHEMAS = {"domain": domain, "workload": workload, "criteria": criteria, "spec": spec, "release": release}

@@ -11,8 +11,10 @@ from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.ranges import RANGES
 from dpsynth_core.claims.weighted import WEIGHTED
+from dpsynth_core.foundation import extension
 
-CLAIMS: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED)
+_OWN: tuple[Claim[Any], ...] = (CERTIFICATE, MODELS, CRITERIA, RANGES, MEANS, WEIGHTED)
+CLAIMS: tuple[Claim[Any], ...] = (*_OWN, *map(extension.load, extension.claims().values()))
 """New claims follow the criteria, which use the certificate's number of people and the measured models; a recipient finds the answers of
-the three by this order.
+the three by this order. Those of extensions are last.
 """

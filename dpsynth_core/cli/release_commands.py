@@ -104,6 +104,9 @@ def add(commands: Commands) -> None:
     for one in extension.settings().values():
         action = "append" if isinstance(one, extension.Texts) else "store"
         make.add_argument(f"--{one.name}", metavar=one.metavar, help=one.help, action=action)
+    for option, name in extension.shares().items():
+        share = f"share of the budget for --{name}, where that is given"
+        make.add_argument(f"--{option.replace('_', '-')}", metavar="SHARE", help=share)
     make.add_argument("--seed", metavar="S", help="repeatable noise; marks the release not private")
 
     run = add_command(commands, "run", _run, "make a release from a spec")
@@ -175,6 +178,7 @@ def _synthesize(options: argparse.Namespace) -> None:
             "models": number(options.models_share),
             "weighted": number(options.weighted) if weight else 0.0,
             "ranges": number(ranged) if ranged is not None else USUAL_SHARE if workload and workload.ranges else 0.0,
+            **{name: number(share) for option, name in extension.shares().items() if (share := getattr(options, option)) is not None},
             "reason": options.epsilon_reason,
         },
         **({"weight": weight} if weight else {}),

@@ -1,7 +1,7 @@
 """Built-in extensions: features that the core does not import, each in a folder that can be deleted (`foundation.extension`)."""
 
 BUILT_IN: tuple[str, ...] = (
-    "archives", "attacks", "audit", "cluster", "criteria", "databases", "dummy", "evidence", "holdout", "in_python",
+    "archives", "attacks", "audit", "cluster", "criteria", "databases", "disclosure", "dummy", "evidence", "holdout", "in_python",
     "intervals", "marks", "noise_check", "programs", "repeated", "research", "rows_from", "sequences",
     "survey_files", "tradeoffs",
 )

@@ -311,6 +311,7 @@ PLACES = {
     "workload": "the project",
     "budget": "the project",
     "budget_details": "the project",
+    "row_checks": "the project",
     "mechanisms": "the project",
     "compare": "the project",
     "results": "the open run",
@@ -454,6 +455,8 @@ class Extension:
         row_formats: Formats of files of rows.
         criteria: Kinds of criteria that the kernel measures, as pairs of a name and an import path, "MODULE:CLASS".
         layouts: Ways to count two linked tables.
+        claims: Claims (`claims.claim.Claim`) that a setting of the extension asks for, as pairs of the setting's name, which is the claim's
+            too, and an import path. They are measured after the core's.
     """
 
     summary: str
@@ -487,6 +490,7 @@ class Extension:
     row_formats: tuple[RowFormat, ...] = ()
     criteria: tuple[tuple[str, str], ...] = ()
     layouts: tuple[Layout, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -723,6 +727,16 @@ def row_formats() -> tuple[RowFormat, ...]:
 def criteria() -> dict[str, str]:
     """Return the import path of each kind of criterion that built-in extensions add, by name."""
     return dict(pair for one in built_in() for pair in one.criteria)
+
+
+def claims() -> dict[str, str]:
+    """Return the import path of each claim that built-in extensions add, by the claim's name, in the extensions' order."""
+    return dict(pair for one in built_in() for pair in one.claims)
+
+
+def shares() -> dict[str, str]:
+    """Return the names of these claims by the option of programs that states the claim's share of the budget, such as NAME_share."""
+    return {f"{name}_share": name for name in claims()}
 
 
 def local_addresses() -> tuple[str, ...]:

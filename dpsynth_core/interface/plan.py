@@ -48,7 +48,7 @@ Tables: TypeAlias = "int | Sequence[Sequence[str]] | Mapping[str, Any]"
 _WEIGHT = {"column": "weight", "totals": "weight_totals", "tables": "weight_tables"}
 _TABLES = ("published", "members", "weight_totals")
 """Options that hold tables, which are read by their labels and columns."""
-_SHARES = {"discovery": "discovery", "criteria_share": "criteria", "models_share": "models"}
+_SHARES = {"discovery": "discovery", "criteria_share": "criteria", "models_share": "models", **extension.shares()}
 """Names in a spec of the shares that are left to its defaults unless they are given."""
 _ALL_TRIPLES = 3
 _MOST_PEOPLE = 10**12
@@ -164,7 +164,7 @@ def plan(
         >>> dps.plan("demo", {"age": (16, 95), "sex": ["female", "male"]}, epsilon=1, tables=2)
         Plan: 1 table of up to 2 columns, AIM, epsilon 1, delta 1e-09, charged to no ledger
     """
-    known = Options.__optional_keys__ | extension.settings().keys()
+    known = Options.__optional_keys__ | extension.settings().keys() | extension.shares().keys()
     if unknown := set(options) - known:
         raise InputError(min(unknown), "there is no such option", f"use {', '.join(sorted(known))}")
     options = cast(Options, {name: value if name in _TABLES else plain(value) for name, value in options.items()})

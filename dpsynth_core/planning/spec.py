@@ -369,6 +369,9 @@ class Spec(Part):
             del obj["published_tables"]
         if not self.budget.share(WEIGHTED.name):
             del obj["budget"][WEIGHTED.name]
+        for claim in CLAIMS:
+            if claim.setting and claim.setting not in self.extensions:
+                del obj["budget"][claim.name]
         del obj["members"]
         if (of := self.members) is not None:
             obj["members"] = of.model_dump(include={"kind", "domain", "rules"}) | {"path": KINDS[of.kind].base_name(of.path)}

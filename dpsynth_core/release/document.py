@@ -96,7 +96,11 @@ def to_json(release: Release) -> dict[str, Any]:
         "rows": {"count": release.rows, "policy": release.row_policy, "estimated_total": release.total, "seed": release.row_seed}
         | {"tables": 1 + len(release.further)}
         | ({} if release.members is None else {"members": release.members.num_rows, "records_each": release.plan.records_each}),
-        **{claim.part: claim.to_json(release.plan, release.claims[claim.name]) for claim in CLAIMS},
+        **{
+            claim.part: claim.to_json(release.plan, release.claims[claim.name])
+            for claim in CLAIMS
+            if not claim.setting or claim.setting in spec.extensions
+        },
         "despite": release.despite if release.needs_reason else "",
         "verdict": named_tables(release),
         "bounds": [_bound_json(clique, bound) for clique, bound in release.bounds.items()],

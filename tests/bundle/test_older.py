@@ -28,8 +28,8 @@ from tests.golden import goldens
 from tests.refusals import refused
 
 NAMES = [claim.name for claim in CLAIMS]
-UNMADE = [claim.name for claim in CLAIMS if claim.name not in ("certificate", "weighted")]
-"""Of the release that is tampered with here; a plan without a weight says nothing of weights."""
+UNMADE = [claim.name for claim in CLAIMS if claim.name not in ("certificate", "weighted") and not claim.setting]
+"""Of the release that is tampered with here; a plan without a weight or a setting says nothing of their claims."""
 
 
 def without(name: str, obj: dict[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,8 @@ class Models(Claim[tuple[Usefulness, ...]]):
             Nothing: No models were asked for, or the run ended before them.
         """
         targets = received.plan.targets
-        answers = [answer for answer in received.answers if answer.operation == "measure_right"]
+        before = received.answers[: len(received.answers) - received.behind(self.name)]  # later claims may ask for the same
+        answers = [answer for answer in before if answer.operation == "measure_right"]
         if not stated:
             ended = received.interrupted or received.branded(self.brand)
             expect(not targets or ended, "the plan asks for models, and nothing is said of any")

@@ -30,7 +30,9 @@ from dpsynth_core.vocabulary.domain import Domain
 
 STEPS = ("data", "domain", "workload", "budget", "mechanism", "results")
 _TITLES = dict(zip(STEPS, ("Data", "Domain", "Workload", "Budget", "Mechanism", "Results"), strict=True))
-_SHARES = {"discovery": "discovery", "criteria": "criteria_share", "models": "models_share"}
+_SHARES = {"discovery": "discovery", "criteria": "criteria_share", "models": "models_share"} | {
+    name: option for option, name in extension.shares().items()
+}
 _DEFAULTS = {claim.name: claim.share.default for claim in CLAIMS}
 _BUNDLE = "release.zip"
 

@@ -25,7 +25,7 @@ from dpsynth_core.planning.plan import Shares
 from dpsynth_core.privacy.unit import Unit
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.web.budget import budget_view, criteria_view
-from dpsynth_core.web.shell import document, fields, frame, numbers, session
+from dpsynth_core.web.shell import additions, document, fields, frame, numbers, session
 from dpsynth_core.web.shell.document import Draft
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, names, one_line
@@ -58,10 +58,11 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
             if not linked or name in OF_LINKED or (name == CRITERIA.name and criteria):
                 card(project, workload, unit, shares)
         for claim in () if linked else CLAIMS:
-            if claim.name not in CARDS:
+            if claim.name not in CARDS and not claim.setting:
                 with frame.card(claim.title, Zone.PUBLIC, claim.reading):
                     usual = (claim.share.default, 0.02, 0.05, 0.1)
                     fields.share(f"Share of the budget for {claim.purpose}", f"budget.{claim.name}", usual, claim.share.default)
+        additions.draw("row_checks", project)
 
 
 SHARE = "budget.models"

@@ -1,0 +1,256 @@
+"""The claim: for how many people the released rows name a value of theirs, rightly and wrongly, on a share of the budget of its own.
+
+A lookup made of released rows is a public function of a record, so that each count is a counting query (`measure_right`, Proposition 3);
+k questions are 2 k counts. Measured are the people for whom a value is named, N, and those for whom it is named rightly, R. The number for
+whom it is named wrongly is N - R, whose noise has sqrt(2) times the deviation. Where the number of people is noisy, intervals are Fieller's
+(`statistics.intervals`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
+from typing_extensions import override
+
+from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
+from dpsynth_core.claims.models.stated import CONFIDENCE, Share
+from dpsynth_core.claims.outcome import Nothing, alike, expect
+from dpsynth_core.extensions.disclosure import SETTING
+from dpsynth_core.extensions.disclosure.lookup import predictors
+from dpsynth_core.extensions.disclosure.questions import PER_QUESTION, UNSAID, Question, in_words, questions
+from dpsynth_core.mechanisms.mechanism import Mechanism
+from dpsynth_core.privacy import meaning
+from dpsynth_core.privacy.interface import SealedKernel
+from dpsynth_core.privacy.unit import REPLACE
+from dpsynth_core.statistics.distances import possible
+from dpsynth_core.statistics.intervals import Noisy, fraction
+from dpsynth_core.statistics.quantiles import normal
+from dpsynth_core.statistics.totals import Total
+from dpsynth_core.vocabulary.measurement import ROUNDING
+from dpsynth_core.vocabulary.rows import one_table
+
+if TYPE_CHECKING:
+    from dpsynth_core.planning.plan import Plan
+
+_HALVINGS = 60
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """What the rows tell about one column. Shares are of the people, from 0 to 1, each with its interval of 95 % confidence.
+
+    Attributes:
+        target: The column that somebody looks for.
+        keys: The columns that they know of a person.
+        rightly: People for whom the rows name their own value of the target.
+        wrongly: People for whom the rows name another value.
+        named: People for whom the rows name a value.
+        named_people: Measured number of people for whom a value is named; noise can take it below 0 or above the total.
+        right_people: Measured number of people for whom their own value is named.
+    """
+
+    target: str
+    keys: tuple[str, ...]
+    rightly: Share
+    wrongly: Share
+    named: Share
+    named_people: float
+    right_people: float
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What a release states about disclosure.
+
+    Attributes:
+        questions: What the rows tell, for each question of the spec in order.
+        sigma: Standard deviation of the noise of each count, in people, before rounding.
+        total: Number of people.
+        total_measured: Whether that number was measured for this claim.
+    """
+
+    questions: tuple[Disclosed, ...]
+    sigma: float
+    total: Total
+    total_measured: bool
+
+
+class Disclosing(Claim[Disclosure]):
+    """For how many people the rows name a value, rightly and wrongly, to somebody who knows other values of theirs."""
+
+    name = SETTING
+    part = "disclosure"
+    setting = SETTING
+    share = BudgetShare(default=0.02, least=0.001, most=0.4, otherwise="leave the questions about disclosure out")
+    purpose = "measuring for how many people the rows name a value"
+    unmeasured = (
+        "The run was interrupted before it was measured for how many people the rows name a value. A share of the budget was for that."
+    )
+    question = "Does it follow for how many people the rows name a value?"
+    title = "What could somebody learn about me from these rows?"
+    noun = "disclosure"
+    reading = (
+        "Somebody who knows some values of a person can look for rows with the same values. The rows name a further value if all such rows "
+        "agree on it. They may name it rightly because it is so for most people like this person. For how many people that is so was "
+        "counted with noise, on a share of the budget of its own, so that it may be published. The intervals hold with 95% confidence, "
+        "each by itself. Values are the groups of this release. This is an example of one attack, and an average over people. The limit "
+        "of every attack on a person follows from epsilon."
+    )
+    form = TypeAdapter(Disclosure | None)
+
+    @override
+    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
+        """Return whether the spec asks about disclosure."""
+        return SETTING in (document.get("extensions") or {})
+
+    @override
+    def check(self, plan: Asked) -> None:
+        """Check that a plan with questions about disclosure can have them.
+
+        Raises:
+            InputError: A question is not about columns of the plan, or its release has no rows, linked tables or several tables of rows.
+        """
+        if self.asked(plan):
+            from dpsynth_core.extensions.disclosure.planned import check  # which knows plans, as this file must not
+
+            check(cast("Plan", plan))
+
+    @override
+    def measure(self, plan: Asked, kernel: SealedKernel, final: Final) -> Disclosure | None:  # type: ignore[override]
+        """Measure the counts with the kernel's remaining budget; None without rows of a single table.
+
+        Args:
+            plan: The plan.
+            kernel: The kernel with the claim's share of the budget.
+            final: The released tables and rows.
+        """
+        if (codes := one_table(final.released.codes)) is None:
+            return None
+        asked, measured = _asked(plan), final.total is None
+        total = final.people(kernel)
+        made = [one for question in asked for one in predictors(plan.domain, codes, question)]
+        sigma = kernel.unit.query_l1 * math.sqrt(len(made) / (2 * kernel.rho_left))
+        return state(asked, kernel.measure_right(made, sigma), sigma, total, measured)
+
+    @override
+    def answers(self, plan: Asked, stated: Disclosure | None) -> int:
+        """Return the number of kernel answers that were measured for it: the counts, and the number of people if it was not known."""
+        return 0 if stated is None else 1 + stated.total_measured
+
+    def follows(self, received: Received, stated: Disclosure | None) -> str:
+        """Make the lookups again from the rows, and the shares from the noisy counts; return a clause if they are as stated.
+
+        Raises:
+            Wrong: A lookup or a share does not follow, or they are missing, or were not measured.
+            Nothing: They were not asked for, or the run ended before them.
+        """
+        if stated is None:
+            asked, ended = self.asked(received.plan), received.interrupted or received.branded(self.brand)
+            expect(not asked or ended, "the plan asks for how many people the rows name a value, and nothing is said of it")
+            raise Nothing("it was not asked for" if not asked else "the run was interrupted before it was measured")
+        expect(self.asked(received.plan), "the plan does not ask for it")
+        again = self.again(received, self.took(received, stated))
+        expect(again is not None, "the measured counts are not of these rows and the plan's questions")
+        expect(alike(asdict(cast(Any, again)), asdict(stated)), "the shares do not follow from the measured counts")
+        number = len(stated.questions)
+        counted = "the lookup, the shares and intervals" if number == 1 else f"{number} lookups, their shares and intervals"
+        return f"{counted} follow from the rows and from what was measured"
+
+    @override
+    def heading(self, stated: Disclosure | None) -> str:
+        """Return the heading, with the known columns if they are the same for all questions."""
+        keys = {one.keys for one in stated.questions} if stated is not None else set()
+        return f"What could somebody learn who knows my {in_words(*keys)}?" if len(keys) == 1 else self.title
+
+    @override
+    def sentences(self, plan: Asked, stated: Disclosure | None, final: Final) -> list[str]:
+        """Return a text for each question, and one that compares the largest share with what epsilon allows; [] if not measured."""
+        if stated is None:
+            return []
+        who = "records" if plan.unit.max_rows_per_person > 1 else "people"
+        return [*(_sentence(one, who) for one in stated.questions), *_limits(cast("Plan", plan), stated, who)]
+
+
+def _asked(plan: Asked) -> tuple[Question, ...]:
+    return questions(cast("Plan", plan).spec.extensions, plan.domain)
+
+
+def state(asked: Sequence[Question], noisy: NDArray[np.float64], sigma: float, total: Total, total_measured: bool) -> Disclosure:
+    """Return what follows from noisy counts.
+
+    Args:
+        asked: The questions.
+        noisy: For each question, the number of people for whom a value is named, and for whom it is named rightly; flat.
+        sigma: Standard deviation of the noise of each count, in people, before rounding.
+        total: Number of people.
+        total_measured: Whether that number was measured for this claim.
+    """
+    found = []
+    for one, (some, right) in zip(asked, noisy.reshape(-1, PER_QUESTION).tolist(), strict=True):
+        shares = [_share(count, noises, sigma, total) for count, noises in ((right, 1), (some - right, 2), (some, 1))]
+        rightly, wrongly, either = shares
+        found.append(Disclosed(one.target, one.keys, rightly, wrongly, either, some, right))
+    return Disclosure(tuple(found), sigma, total, total_measured)
+
+
+def _share(count: float, noises: int, sigma: float, total: Total) -> Share:
+    """Return a noisy count of people as a share with its 95 % interval, all from 0 to 1; `noises` counts were added up to it.
+
+    The upper end of a count below 0 is that of 0, so that no interval is a single point.
+    """
+    noise, people, reach = math.sqrt(noises * (sigma**2 + ROUNDING)), Noisy(total.value, total.sigma), normal((1 + CONFIDENCE) / 2)
+    low, _ = fraction(Noisy(count, noise), people, reach)
+    _, high = fraction(Noisy(max(count, 0.0), noise), people, reach)
+    return Share(possible(count / total.value), possible(low), possible(high))
+
+
+def least_without(plan: Plan, share: float) -> float:
+    """Return how often an attack works at least on people who do not take part, if it works on this share of those who do.
+
+    An attack that works on a share b of those who do not take part works on at most T(b) of those who do, with T the trade-off curve of
+    the release's budget. The result is the smallest b with T(b) at least `share`, from 0 to `share`.
+
+    Args:
+        plan: The plan.
+        share: Share of people, from 0 to 1.
+    """
+    shares, low, high = plan.shares, 0.0, share
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        allowed = float(meaning.power(shares.accountant, shares.rho, np.array([middle]), shares.slack)[0])
+        low, high = (low, middle) if allowed >= share else (middle, high)
+    return low
+
+
+def _sentence(one: Disclosed, who: str) -> str:
+    known = f"To somebody who knows {in_words(one.keys)} of a person, the rows"
+    if max(one.rightly.high95 - one.rightly.low95, one.wrongly.high95 - one.wrongly.low95) >= UNSAID:
+        return f"{known} may name {one.target}. The noise is too large to say for how many {who}."
+    return f"{known} name {one.target}, and rightly, for {_interval(one.rightly)} of the {who}, wrongly for {_interval(one.wrongly)}."
+
+
+def _limits(plan: Plan, stated: Disclosure, who: str) -> list[str]:
+    """Return the sentence on what epsilon allows; [] where noise is predictable, or nothing is named."""
+    most = max(one.rightly.value for one in stated.questions)
+    if plan.spec.output.seed is not None or most <= 0:
+        return []
+    without = math.floor(1000 * least_without(plan, most)) / 10  # down, because it is a lower bound
+    part, other = "they take part", "they do not"
+    if plan.unit.relation == REPLACE:
+        part, other = "their own rows are used", "other rows stand in place of theirs"
+    works = f"What works on {most:.1%} of the {who} if {part} works on at least {without:.1f}% of them if {other}."
+    return [f"{works} Epsilon sets this limit, for every attack."]
+
+
+def _interval(share: Share) -> str:
+    decimals = 2 if share.high95 - share.low95 <= 0.002 else 1  # so that the ends differ
+    return f"{share.value:.{decimals}%} ({share.low95:.{decimals}%} to {share.high95:.{decimals}%})"
+
+
+DISCLOSURE = Disclosing()
