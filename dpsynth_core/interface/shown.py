@@ -7,6 +7,7 @@ from html import escape
 
 from dpsynth_core import report
 from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.foundation import extension
 from dpsynth_core.planning import expected_verdict, precision
 from dpsynth_core.planning.expected_verdict import Power
 from dpsynth_core.planning.leaks import Leak, Severity
@@ -43,9 +44,14 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
         *([("Small groups", expected_verdict.small_groups_sentence(plan))] if plan.mechanism.card.publishes_tables else []),
         ("Needs", f"about {max(1, round(forecast.seconds)):,} s and {forecast.memory_mb / 1000:.1f} GB on this machine"),
         *([] if certificate else [("No certificate", precision.without_certificate(plan.link))]),
+        *(("Will be known", f"{sentence[0].upper()}{sentence[1:]}") for sentence in _forecasts(plan)),
         *(("Distances", sentence) for sentence in precision.distance_sentences(plan.row_domain) if plan.mechanism.card.makes_rows),
         ("Seal", plan.spec.digest()[:16]),
     ]
+
+
+def _forecasts(plan: Plan) -> list[str]:
+    return [sentence for path in extension.forecasts(plan.spec.extensions) for sentence in extension.load(path)(plan)]
 
 
 def _leak_lines(leaks: Sequence[Leak]) -> Pairs:

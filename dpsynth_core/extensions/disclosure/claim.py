@@ -99,8 +99,8 @@ class Disclosing(Claim[Disclosure]):
         "Somebody who knows some values of a person can look for rows with the same values. The rows name a further value if all such rows "
         "agree on it. They may name it rightly because it is so for most people like this person. For how many people that is so was "
         "counted with noise, on a share of the budget of its own, so that it may be published. The intervals hold with 95% confidence, "
-        "each by itself. Values are the groups of this release. This is an example of one attack, and an average over people. The limit "
-        "of every attack on a person follows from epsilon."
+        "each by itself. Values are groups of this release, such as a range of ages. This is an example of one attack, and an average over "
+        "people. The limit of every attack on a person follows from epsilon."
     )
     form = TypeAdapter(Disclosure | None)
 
