@@ -14,7 +14,7 @@ from types import ModuleType
 from dpsynth_core.extensions import BUILT_IN
 
 EXTENSIONS = Path(__file__).with_name("extensions")
-PARTS = ("audit", "programs", "survey_files", "tradeoffs")
+PARTS = ("audit", "evidence", "programs", "survey_files", "tradeoffs")
 """Extensions for which others hold parts or tests, in folders of this name below their tests."""
 
 

@@ -267,8 +267,8 @@ class Claim(Generic[Stated]):
     Attributes:
         name: Name of its share in a spec's budget.
         part: Its key in release.json.
-        setting: Name of the setting of an extension that asks for it. Specs and documents without the setting say nothing of the claim. ""
-            for a claim of the core, of which all of them say something.
+        setting: Name of the setting of an extension that asks for it. Specs and documents without the setting say nothing of the claim.
+            It is "" for a claim of the core, which they all mention.
         share: The range and default of its share.
         purpose: What the share is for.
         announced: What a run does with it, if phrased differently; "" for `purpose`.

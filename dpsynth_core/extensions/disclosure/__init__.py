@@ -20,4 +20,5 @@ EXTENSION = Extension(
     claims=((SETTING, f"{_HERE}.claim:DISCLOSURE"),),
     forecasts=f"{_HERE}.planned:sentences",
     views=(("row_checks", f"{_HERE}.view:card"),),
+    parts=(("evidence", "dpsynth_core.extensions.disclosure.evidence_part"),),
 )

@@ -43,7 +43,7 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Disclosed:
-    """What the rows tell about one column. Shares are of the people, from 0 to 1, each with its interval of 95 % confidence.
+    """The answer to one question. Shares are of the people, from 0 to 1, each with its interval of 95 % confidence.
 
     Attributes:
         target: The column that somebody looks for.
@@ -66,10 +66,10 @@ class Disclosed:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What a release states about disclosure.
+    """The statement of a release about disclosure.
 
     Attributes:
-        questions: What the rows tell, for each question of the spec in order.
+        questions: The answer to each question of the spec, in order.
         sigma: Standard deviation of the noise of each count, in people, before rounding.
         total: Number of people.
         total_measured: Whether that number was measured for this claim.
@@ -82,7 +82,7 @@ class Disclosure:
 
 
 class Disclosing(Claim[Disclosure]):
-    """For how many people the rows name a value, rightly and wrongly, to somebody who knows other values of theirs."""
+    """The number of people for whom the rows name a value, rightly and wrongly, to somebody who knows other values of theirs."""
 
     name = SETTING
     part = "disclosure"
@@ -202,7 +202,7 @@ def state(asked: Sequence[Question], noisy: NDArray[np.float64], sigma: float, t
 def _share(count: float, noises: int, sigma: float, total: Total) -> Share:
     """Return a noisy count of people as a share with its 95 % interval, all from 0 to 1; `noises` counts were added up to it.
 
-    The upper end of a count below 0 is that of 0, so that no interval is a single point.
+    A count below 0 has the upper end of a count of 0, so that no interval is a single point.
     """
     noise, people, reach = math.sqrt(noises * (sigma**2 + ROUNDING)), Noisy(total.value, total.sigma), normal((1 + CONFIDENCE) / 2)
     low, _ = fraction(Noisy(count, noise), people, reach)

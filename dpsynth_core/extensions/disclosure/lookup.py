@@ -1,4 +1,4 @@
-"""What released rows say to somebody who knows some columns of a person, as predictors whose right guesses the kernel can count.
+"""The values that rows name to somebody who knows some columns of a person, as predictors whose right guesses the kernel can count.
 
 The rows name a value of the target to somebody who knows the keys if at least one row has these keys, and all such rows have the same
 target. This is "disclosive in synthetic" of synthpop (Raab, Nowok and Dibben 2024); if the named value is the person's own it is DiSCO,
@@ -25,7 +25,7 @@ def named(domain: Domain, codes: NDArray[np.integer], question: Question) -> Who
     Args:
         domain: The domain.
         codes: Codes of the rows, shape (rows, attributes of the domain).
-        question: The target and the keys, whose order is that of the axes.
+        question: The target and the keys, which are the axes in this order.
     """
     shape = domain.sizes(question.keys)
     cells = np.zeros(len(codes), dtype=np.int64)
@@ -41,7 +41,7 @@ def named(domain: Domain, codes: NDArray[np.integer], question: Question) -> Who
 def predictors(domain: Domain, codes: NDArray[np.integer], question: Question) -> tuple[Predictor, Predictor]:
     """Return two predictors that are made of released rows alone.
 
-    The first is "right" about each person for whom the rows name a value, whatever it is; the second is right about those for whom they
+    The first is "right" about each person for whom the rows name any value; the second is right about those for whom they
     name the person's own value. Who counts for the second counts for the first.
 
     Args:

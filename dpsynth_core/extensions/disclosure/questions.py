@@ -25,7 +25,7 @@ _FROM = " from "
 
 @dataclass(frozen=True)
 class Question:
-    """What somebody looks for, and what they know.
+    """A question: the column that somebody looks for, and the columns that they know.
 
     Attributes:
         target: The column that they look for.

@@ -1,4 +1,4 @@
-"""evidence.json: ceilings and yardsticks of a release, for programs."""
+"""evidence.json: ceilings and yardsticks of a release, and what other extensions add to them, for programs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 from dpsynth_core.claims.certificate import CONFIDENCE
 from dpsynth_core.extensions.evidence.ceilings import Ceiling, ceilings
 from dpsynth_core.extensions.evidence.yardsticks import Score, yardsticks
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import Digest
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
 
 EVIDENCE, FORMAT = "evidence.json", 1
+Part = dict[str, Any]
+"""Statements of a release as JSON values, by name."""
 
 
 def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes]]:  # noqa: ARG001
@@ -30,21 +33,23 @@ def files(release: Release, rows: Mapping[str, Digest]) -> dict[str, Zoned[bytes
     return {EVIDENCE: released((json.dumps({"format": FORMAT, **found}, indent=1) + "\n").encode())} if found else {}
 
 
-def document(release: Release) -> dict[str, Any]:
+def document(release: Release) -> Part:
     """Return the content of evidence.json but for its format.
 
     "ceilings" lists, by base rate, how often an attack can work on people who take part. "accuracy" has by number of columns the mean of
     1 - TVD (total variation distance, a share of people) with its interval and the confidence of that; "sample" the share of the people
     whose random sample would err as much. A release that is not private has no ceilings, one without measured errors of rows has neither
-    accuracy nor sample.
+    accuracy nor sample. Other extensions add what the release states of theirs, such as "noise" and "disclosure".
     """
-    found: dict[str, Any] = {}
+    found: Part = {}
     if limits := ceilings_of(release):
         found["ceilings"] = [asdict(one) for one in limits]
     if (stated := yardsticks(release)) is not None:
         scores = {str(one.columns): _score(one) for one in stated.scores}
         share = {("share" if name == "estimate" else name): number for name, number in asdict(stated.sample).items()}
         found |= {"accuracy": scores, "sample": {"tables": stated.tables, **share}}
+    for part in extension.parts("evidence"):
+        found |= part.statement(release)
     return found
 
 

@@ -24,5 +24,8 @@ EXTENSION = Extension(
     files=f"{_HERE}.statement:files",
     sections=(f"{_HERE}.statement:sections",),
     views=(("budget_details", f"{_HERE}.view:budget"), ("results", f"{_HERE}.view:results")),
-    parts=(("audit", "dpsynth_core.extensions.noise_check.audits"),),
+    parts=(
+        ("audit", "dpsynth_core.extensions.noise_check.audits"),
+        ("evidence", "dpsynth_core.extensions.noise_check.evidence_part"),
+    ),
 )

@@ -1,0 +1,1 @@
+"""Tests of the part of evidence.json about disclosure."""
