@@ -443,6 +443,8 @@ class Extension:
         row_names: Regular expression of the names of these files.
         row_domain: Import path of a function that takes the plan, and returns the domain of the columns of these files. "" if they have
             those of the first table.
+        row_copies: Import path of a function that takes a release with rows, and returns those of these files that only repeat values of
+            other files, as rows (`release.rows.Rows`) by file name. `verify` compares their values, whichever version wrote them.
         beside: Import path of a function that takes the name of a file of rows, its size and hash (`content.Digest`), the domain of its
             columns and the description (`release.about.About`), and returns files to be written beside it, by name. "" if it adds none.
         recognises: Import path of a function that takes the path or address of a table, or a table in memory, that somebody chose for a
@@ -481,6 +483,7 @@ class Extension:
     row_files: str = ""
     row_names: str = ""
     row_domain: str = ""
+    row_copies: str = ""
     beside: str = ""
     recognises: str = ""
     parts: tuple[tuple[str, str], ...] = ()

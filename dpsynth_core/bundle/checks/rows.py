@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from dpsynth_core.bundle.checks.opened import CsvRows, Opened
 from dpsynth_core.claims.outcome import ROUNDED, Nothing, Open, expect, named, near, some
 from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
+from dpsynth_core.foundation import extension
 from dpsynth_core.inference.publishing import most_off, rows_off
 from dpsynth_core.release import document as releases
+from dpsynth_core.release import tables
 from dpsynth_core.release.release import INTERRUPTED
 from dpsynth_core.release.statement import OFF
 from dpsynth_core.release.synthesis import MOST_UNREACHABLE
@@ -82,10 +84,10 @@ def _members_in_domain(opened: Opened, members: CsvRows) -> int:
 
 
 def same_rows(opened: Opened) -> str:
-    """Check that synthetic.parquet has the same rows and columns as synthetic.csv.
+    """Check that synthetic.parquet has the same rows and columns as synthetic.csv, and that files of extensions repeat rows as they are.
 
-    Its unpacked size is limited to what these rows need, because Parquet can store a long text once
-    and refer to it in every row.
+    The unpacked size of synthetic.parquet is limited to what these rows need, because Parquet can store a long text
+    once and refer to it in every row.
 
     Returns:
         A sentence for people about what was found, without full stop.
@@ -115,9 +117,31 @@ def same_rows(opened: Opened) -> str:
         for ours, other in _side_by_side(opened.rows.batches(), theirs):
             same = all(_same_column(a, b) for a, b in zip(other.columns, ours.columns, strict=True))
             expect(same, "synthetic.parquet has other rows than synthetic.csv")
+    copies = _same_copies(opened)
     if not ours_said:
         raise Open("synthetic.parquet holds the rows of synthetic.csv; what another version wrote in it about them is not compared")
-    return "synthetic.csv and synthetic.parquet hold the same rows"
+    repeated = f", and {some(copies)} their values" if copies else ""
+    return f"synthetic.csv and synthetic.parquet hold the same rows{repeated}"
+
+
+def _same_copies(opened: Opened) -> list[str]:
+    """Check that files of extensions that repeat rows have their values, and return the names of these files.
+
+    Values are compared and not bytes, so that any version can check what another one wrote.
+
+    Raises:
+        Wrong: A file is missing, or has other columns, values or rows.
+    """
+    names = list[str]()
+    for path in (one.row_copies for one in extension.asked(opened.plan.spec.extensions) if one.row_copies):
+        for name, ours in extension.load(path)(opened.with_rows).items():
+            expect(name in opened.bundle.files, f"{name} is missing")
+            theirs = CsvRows(tables.domain_of(opened.plan, name), opened.bundle.files[name], name)
+            expect(theirs.num_rows == ours.num_rows, f"{name} has another number of rows than the files that it repeats")
+            for mine, other in _side_by_side(ours.batches(), theirs.checked()):
+                expect(mine.equals(other), f"{name} has other values than the files that it repeats")
+            names.append(name)
+    return names
 
 
 def _side_by_side(ours: Iterator[pa.Table], theirs: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:

@@ -24,6 +24,7 @@ EXTENSION = Extension(
     row_files=f"{_HERE}.in_order:row_files",
     row_names=r"rows-in-order\.csv",
     row_domain=f"{_HERE}.in_order:row_domain",
+    row_copies=f"{_HERE}.in_order:row_copies",
     sections=(f"{_HERE}.sections:transitions",),
     settings=(
         Texts(

@@ -66,10 +66,15 @@ def joined(release: Release) -> JoinedRows | None:
     return JoinedRows(release.values, release.members, str(release.spec.unit.person_column))
 
 
+def row_copies(release: Release) -> dict[str, JoinedRows]:
+    """Return the rows with the columns of their persons, by file name; {} unless one file was given."""
+    rows = joined(release) if is_of_one(release.spec.extensions) else None
+    return {} if rows is None else {FILE: rows}
+
+
 def row_files(release: Release) -> dict[str, Writer]:
     """Return the function that writes the rows with the columns of their persons, by file name; {} unless one file was given."""
-    rows = joined(release) if is_of_one(release.spec.extensions) else None
-    return {} if rows is None else {FILE: partial(write_csv, rows)}
+    return {name: partial(write_csv, rows) for name, rows in row_copies(release).items()}
 
 
 def row_domain(plan: Plan) -> Domain:

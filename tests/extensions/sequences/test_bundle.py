@@ -120,9 +120,42 @@ def other_gap(held: Files) -> None:
     put(held, "rows-in-order.csv", rows.assign(days_before=rows["days_before"] + 1))
 
 
+def two_swapped(held: Files) -> None:
+    rows = table(held, "rows-in-order.csv")
+    (second, *_) = rows.index[rows["patient"].duplicated()]
+    places = [*range(len(rows))]
+    places[second - 1], places[second] = second, second - 1
+    put(held, "rows-in-order.csv", rows.iloc[places])
+
+
+def one_more(held: Files) -> None:
+    held["rows-in-order.csv"] += held["rows-in-order.csv"].splitlines(keepends=True)[-1]
+
+
+def one_less(held: Files) -> None:
+    held["rows-in-order.csv"] = b"".join(held["rows-in-order.csv"].splitlines(keepends=True)[:-1])
+
+
+def all_dead(held: Files) -> None:
+    put(held, "rows-in-order.csv", table(held, "rows-in-order.csv").assign(alive="no"))
+
+
+def of_another(held: Files) -> None:
+    rows = table(held, "rows-in-order.csv")
+    put(held, "rows-in-order.csv", rows.assign(patient=rows["patient"].where(rows["patient"] > 1, 2)))
+
+
+def other_columns(held: Files) -> None:
+    put(held, "rows-in-order.csv", table(held, "rows-in-order.csv").drop(columns="sex"))
+
+
+COPIED = (not_constant, lost, other_gap, two_swapped, one_more, one_less, all_dead, of_another, other_columns)
+
+
 FORGERIES: dict[Callable[[Files], None], str] = {
     shifted: "", of_nobody: "", too_many: "", without_rows: RULES, first_after_another: RULES, swapped: RULES, dead_before: RULES,
-    against_the_domain: RULES, unknown_value: DOMAIN, not_constant: COPIES, lost: COPIES, other_keys: "", other_gap: COPIES,
+    against_the_domain: RULES, unknown_value: DOMAIN, other_keys: "",
+    **dict.fromkeys(COPIED, COPIES),
 }  # fmt: skip
 
 
@@ -138,6 +171,32 @@ def test_a_forgery_is_found(forge: Callable[[Files], None], packed: bytes) -> No
     found = failed(pack.sealed(held))
     assert found
     assert not FORGERIES[forge] or FORGERIES[forge] in found
+
+
+def of_another_version(held: Files) -> None:
+    document = json.loads(held["release.json"])
+    document["versions"]["dpsynth_core"] = "0.0.9+12345678"
+    held["release.json"] = json.dumps(document).encode()
+    held["report.html"] = held["report.html"].replace(b"<title>", b"<title>Earlier: ", 1)
+
+
+@pytest.mark.parametrize("forge", COPIED, ids=lambda one: one.__name__)
+def test_another_version_finds_forged_copies_of_rows(forge: Callable[[Files], None], packed: bytes) -> None:
+    held = files(packed)
+    held.pop("SIGNATURE.json", None)
+    of_another_version(held)
+    assert failed(pack.sealed(held)) == []
+    forge(held)
+    assert failed(pack.sealed(held)) == [TABLES]
+
+
+def test_another_version_may_write_the_copy_in_other_marks(packed: bytes) -> None:
+    """Quotes around texts are another file with the same values."""
+    held = files(packed)
+    held.pop("SIGNATURE.json", None)
+    of_another_version(held)
+    put(held, "rows-in-order.csv", table(held, "rows-in-order.csv"))
+    assert failed(pack.sealed(held)) == []
 
 
 @pytest.mark.parametrize("change", ["order", "constant"])
