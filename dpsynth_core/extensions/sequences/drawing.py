@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.extensions.sequences.conditional import Conditional
+from dpsynth_core.extensions.sequences.keepable import example
 from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
 from dpsynth_core.extensions.sequences.refine import Ints, refine
 from dpsynth_core.foundation.errors import InputError
@@ -107,11 +108,15 @@ def broken(link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes) -> NDAr
 def _keep(link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes, rng: np.random.Generator) -> None:
     """Make each person who breaks a rule a copy of one who breaks none, in place: of the same number of rows if there is one.
 
+    If all break one, the first becomes an example of the rules (`keepable`), of the most frequent number of rows that has one.
+
     Raises:
-        InputError: Nobody who has rows keeps all rules.
+        InputError: Nobody who has rows keeps all rules, and the rules are too large for an example.
     """
     wrong = broken(link, persons, sizes, rows)
     good = np.flatnonzero(~wrong & (sizes > 0))
+    if wrong.any() and not len(good) and _put_example(link, persons, sizes, rows):
+        wrong[0], good = False, np.array([0])
     if wrong.any() and not len(good):
         problem = "nobody was found whose rows keep to all of them; the budget is spent"
         raise InputError("members.rules", problem, "check that they can hold together, from a person's first row to the last one")
@@ -121,6 +126,15 @@ def _keep(link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes, rng: np.
         chosen = rng.choice(alike if len(alike) else good, len(some))
         for codes in (persons, rows, sizes):
             codes[some] = codes[chosen]
+
+
+def _put_example(link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes) -> bool:
+    """Put an example of the rules in the place of the first person, and return whether there is one."""
+    frequent = np.argsort(-np.bincount(sizes, minlength=link.most + 1), kind="stable")
+    found = next((one for size in frequent if size and (one := example(link, int(size)))), None)
+    if found is not None:
+        persons[0], sizes[0], rows[0, : len(found[1])] = found[0], len(found[1]), found[1]
+    return found is not None
 
 
 def records_of(link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes) -> NDArray[np.integer]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpsynth_core.extensions.sequences.layout import FILE_ORDER
+from dpsynth_core.extensions.sequences.keepable import can_hold
+from dpsynth_core.extensions.sequences.layout import FILE_ORDER, SequenceLink
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import TableSpec
@@ -33,6 +34,13 @@ def check(plan: Plan) -> None:
     order, gap = _one(plan, "order"), _one(plan, "gap")
     if gap and order == FILE_ORDER:
         raise InputError("extensions.gap", "file order says nothing about time", "name a column of dates or numbers as the order")
+    if (
+        spec.members.rules
+        and isinstance(plan.link, SequenceLink)
+        and not any(can_hold(plan.link, size) for size in range(1, plan.link.most + 1))
+    ):
+        problem = f"nobody with rows can keep all of them, whether of one row or of up to {plan.link.most}"
+        raise InputError("members.rules", problem, "leave one of them out; they hold from a person's first row to the last one")
     if order == spec.unit.person_column:
         raise InputError("extensions.order", "it tells people apart, and is the same in all rows of a person", "name another column")
 
