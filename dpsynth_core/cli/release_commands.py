@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 ALL_TRIPLES = "all-3way"
+_USUAL = "aim"
 _OF_NUMBERS = {"inside": "0.1", "means": "0.03"}
 """Usual shares of the budget for columns of numbers of one table."""
 _ORIGINS = ("typed", "usual", "learnt", "codebook", "public", "labels", "data")
@@ -47,8 +48,8 @@ def add(commands: Commands) -> None:
     make.add_argument("--published-from", metavar="TEXT", action="append", default=[], help=where)
     drawn, ranges = "random:3:COUNT:SEED | skewed:3:SEED", "ranges:all | ranges:a,b"
     workload = f"all-3way | all-2way | target:COLUMN:3 | {drawn} | threshold:1-of-3:all | {ranges} | weights:a,b:2;c:1 | FILE"
-    make.add_argument("--workload", default=ALL_TRIPLES, help=f"{workload} (default: %(default)s)")
-    make.add_argument("--mechanism", default="aim", help="see the command mechanisms (default: %(default)s)")
+    make.add_argument("--workload", help=f"{workload} (default: {ALL_TRIPLES})")
+    make.add_argument("--mechanism", help=f"see the command mechanisms (default: {_USUAL})")
     make.add_argument("--epsilon", required=True, help="by how much one person may move the odds: at most by the factor e^EPSILON")
     make.add_argument("--delta", default=f"{DELTA:g}", help="probability that this fails (default: %(default)s)")
     weak = "why an epsilon above 10 is right for these people; a sentence, published with the release"
@@ -88,7 +89,7 @@ def add(commands: Commands) -> None:
     table_options.add_members_options(make)
     make.add_argument("--members-domain", metavar="DOMAIN.json", type=Path, help="of the second table: its columns without the key")
     make.add_argument("--key", metavar="NAME", help="of two linked tables: the column of both that says whose a row is")
-    held = "of two linked tables: what holds in every household, a list of rules"
+    held = "of two linked tables, or with --order: what holds in every household, or for every person and in every row, a list of rules"
     make.add_argument("--rules", metavar="RULES.json", type=Path, help=held)
     make.add_argument("--max-members", metavar="M", help="of two linked tables: further rows of a key are not used; from 1 to 10")
     copies = "what else is published about the same people, in your words; published with the release"
@@ -151,11 +152,11 @@ def _synthesize(options: argparse.Namespace) -> None:
         raise InputError("--domain", "it is missing", "name a file that says what the columns may contain; the command domain begins one")
     declared = json.dumps(demo_domain()) if options.domain is None else read_document(options.domain, "domain")
     domain = parse_domain(declared).ordered_like(columns)
-    mechanism, ranged = registry.get(options.mechanism), options.ranges_share
+    mechanism, ranged = options.mechanism or _USUAL, options.ranges_share
     weight = _weight(options)
     domain = as_weight(domain, weight["column"]) if weight else domain
     linked = _linked(options, domain, section)
-    workload = None if linked else parse_workload(options.workload, domain)
+    workload = None if linked else parse_workload(options.workload or ALL_TRIPLES, domain)
     rows = number(options.max_rows_per_person)
     spec: dict[str, Any] = {
         "name": name,
@@ -184,7 +185,7 @@ def _synthesize(options: argparse.Namespace) -> None:
         **({"weight": weight} if weight else {}),
         "criteria": [] if options.criteria is None else parse_json(read_document(options.criteria, "--criteria"), "--criteria"),
         "models": [_model(text, domain) for text in options.model],
-        "mechanism": {"name": options.mechanism, "settings": registry.settings(mechanism, settings(options.set))},
+        "mechanism": {"name": mechanism, "settings": registry.settings(registry.get(mechanism), settings(options.set))},
         "output": {"rows": number(options.rows), "tables": number(options.tables), "seed": number(options.seed)},
         "extensions": _stated(options),
     } | linked
@@ -249,7 +250,11 @@ def _linked(options: argparse.Namespace, domain: Domain, section: dict[str, Any]
     one_table = {"--public": options.public, "--model": options.model} | ({} if options.members is None else of_persons)
     one_table |= {"--published": options.published, "--ranges-share": options.ranges_share not in (None, "0")}
     one_table |= {f"--{name}": getattr(options, name) not in (usual, "0") for name, usual in _OF_NUMBERS.items()}
-    one_table |= {"--workload": options.workload != ALL_TRIPLES, "--mechanism": options.mechanism != "aim", "--set": options.set}
+    one_table |= {"--set": options.set}
+    own = {"tables": ("--workload", options.workload), "a mechanism": ("--mechanism", options.mechanism)}
+    for said, (option, value) in own.items():
+        if value is not None:
+            raise InputError(option, f"{what} have {said} of their own", "leave it out")
     for option in (option for option, value in one_table.items() if value):
         raise InputError(option, f"{what} do not go with it yet", "leave it out")
     from dpsynth_core.foundation.documents import parse_json, read_document

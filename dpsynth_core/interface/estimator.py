@@ -20,7 +20,8 @@ class Synthesizer:
     Args:
         columns: What each column may contain, as for `plan`.
         epsilon: Privacy parameter of the release.
-        tables: Number of columns k if the counts of all tables of k columns must be accurate, or a list of tables.
+        tables: Number of columns k if the counts of all tables of k columns must be accurate, or a list of tables;
+            None stands for 3, or for the tables of rows in order.
         population: Name of the people, whose ledger account is charged; None charges no account.
         options: The other options of `plan`, by name.
 
@@ -44,7 +45,7 @@ class Synthesizer:
         columns: Columns,
         *,
         epsilon: float,
-        tables: Tables = 3,
+        tables: Tables | None = None,
         population: str | None = None,
         options: Options | None = None,
     ) -> None:

@@ -133,7 +133,7 @@ class Options(TypedDict, total=False):
 
 @explained_imports()
 def plan(
-    data: Any, columns: Columns, *, epsilon: float, tables: Tables = _ALL_TRIPLES, population: str | None = None, **options: Unpack[Options]
+    data: Any, columns: Columns, *, epsilon: float, tables: Tables | None = None, population: str | None = None, **options: Unpack[Options]
 ) -> Plan:
     """Plan a release. Nothing is spent or stored; of the records, only the notation of the first ones is looked at.
 
@@ -146,8 +146,8 @@ def plan(
             ``discover()``, or a column of a domain in JSON. A whole domain or the path of a domain is accepted too.
         epsilon: Privacy parameter: one person changes the odds of any output by at most the factor e^epsilon.
         tables: Number of columns k, if the counts of all tables of k columns must be accurate (of all columns, if there
-            are fewer than k); or a list of tables, each a list of columns; or a workload in JSON. Leave it out for two linked
-            tables (the option ``members``), whose tables are fixed.
+            are fewer than k); or a list of tables, each a list of columns; or a workload in JSON. None stands for 3. Leave it
+            out for two linked tables (the option ``members``) and for rows in order, whose tables are fixed.
         population: Name of the people in the data. Their ledger account in DPSYNTH_HOME is charged when the plan runs;
             without a name, no account is charged.
         **options: See `Options`.
@@ -184,10 +184,12 @@ def plan(
     return Plan(synthesis.plan(spec), table, people)
 
 
-def _document(table: Given, domain: Domain, epsilon: float, tables: Tables, population: str | None, options: Options) -> dict[str, Any]:
+def _document(
+    table: Given, domain: Domain, epsilon: float, tables: Tables | None, population: str | None, options: Options
+) -> dict[str, Any]:
     """Return the spec of a release as a document, from the arguments of `plan`."""
     looked, models, linked = options.get("looked"), options.get("models", ()), _linked(domain, table, tables, options)
-    asked = linked.get("workload") or _workload(domain, tables)
+    asked = linked.get("workload") or _workload(domain, _ALL_TRIPLES if tables is None else tables)
     usual = linked["mechanism"]["name"] if linked else "aim"
     inside, means = (0.0, 0.0) if linked else (DEFAULT_INSIDE, DEFAULT_MEANS)
     members = Domain.from_json(linked["members"]["domain"]).attributes if linked else ()
@@ -342,7 +344,7 @@ def _linked(domain: Domain, table: Given, tables: Any, options: Options) -> dict
     Args:
         domain: The domain of the first table.
         table: The first table, with the second one, if there are two.
-        tables: The argument of `plan`, which must have its default.
+        tables: The argument of `plan`, which must be None.
         options: The options of `plan`.
 
     Raises:
@@ -360,7 +362,7 @@ def _linked(domain: Domain, table: Given, tables: Any, options: Options) -> dict
         return {}
     from dpsynth_core.planning import linked_sections  # loaded for two tables alone
 
-    if tables != _ALL_TRIPLES:
+    if tables is not None:
         raise InputError("tables", f"{what} have tables of their own, of two columns", "leave it out")
     if alone := [name for name in ("inside", "means", "ranges", "discovery") if options.get(name)]:
         raise InputError(alone[0], f"{what} do not go with it yet", "leave it out")

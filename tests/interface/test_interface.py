@@ -214,7 +214,7 @@ def test_no_error_quotes_a_table_that_was_given_in_the_wrong_place() -> None:
     "wrong",
     [
         *({"people": "many"}, {"people": -4}, {"people": float("nan")}, {"people": 10**400}),
-        *({"tables": 1.5}, {"tables": None}, {"settings": None}, {"criteria": None}, {"criteria": ["x"]}),
+        *({"tables": 1.5}, {"settings": None}, {"criteria": None}, {"criteria": ["x"]}),
         {"looked": ["nothing", "rows"]},
     ],
     ids=str,

@@ -174,8 +174,10 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "ranges": (["--ranges-share", "0.02"], "--ranges-share: rows of a person in order do not go with it yet"),
     "means": (["--means", "0.05"], "--means: rows of a person in order do not go with it yet"),
     "numbers in bins": (["--inside", "0.2"], "--inside: rows of a person in order do not go with it yet"),
-    "a workload": (["--workload", "all-2way"], "--workload: rows of a person in order do not go with it yet"),
-    "another mechanism": (["--mechanism", "mst"], "--mechanism: rows of a person in order do not go with it yet"),
+    "a workload": (["--workload", "all-2way"], "--workload: rows of a person in order have tables of their own; leave it out"),
+    "the usual workload": (["--workload", "all-3way"], "--workload: rows of a person in order have tables of their own; leave it out"),
+    "another mechanism": (["--mechanism", "mst"], "--mechanism: rows of a person in order have a mechanism of their own; leave it out"),
+    "the usual mechanism": (["--mechanism", "aim"], "--mechanism: rows of a person in order have a mechanism of their own; leave it out"),
     "several tables": (["--tables", "3"], "output.tables: rows of a person in order do not go with it yet"),
 }
 
@@ -230,6 +232,18 @@ def test_a_domain_is_begun_from_the_file(home: Path) -> None:
     assert "diagnosis" in {one["name"] for one in json.loads((home / "begun.json").read_text())["attributes"]}
 
 
+def test_rules_that_nobody_can_keep_are_refused_before_anything_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dpsynth_core.release.synthesis.open_source", lambda _: pytest.fail("the table was opened"))
+    rules = [
+        {"if": {"last row": ["yes"]}, "then": {"alive": ["no"]}},
+        {"if": {"row of the person": ["first"]}, "then": {"alive": ["yes"]}},
+        {"if": {"alive before": ["yes"]}, "then": {"alive": ["yes"]}},
+    ]
+    (home / "never.json").write_text(json.dumps(rules))
+    assert cli.main(of_one(home, "--rules", str(home / "never.json"), out="refused")) == cli.BAD_INPUT
+    assert "members.rules: nobody with rows can keep all of them" in capsys.readouterr().err
 
 
 def test_values_are_not_learnt_of_rows_in_order(released: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

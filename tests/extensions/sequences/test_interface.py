@@ -67,6 +67,7 @@ def test_two_tables_and_file_order(home: Path) -> None:
         ({"order": ["admitted", "born"]}, "at most 1"),
         ({"order": None}, "order is not stated"),
         ({"tables": 2}, "rows of a person in order have tables of their own"),
+        ({"tables": 3}, "rows of a person in order have tables of their own"),
         ({"means": 0.1}, "rows of a person in order do not go with it yet"),
         ({"models": "sex"}, "models: rows of a person in order do not go with it yet"),
         ({"row_tables": 2}, "output.tables: rows of a person in order do not go with it yet"),
