@@ -22,6 +22,7 @@ from dpsynth_core.claims.claim import Claim
 from dpsynth_core.claims.outcome import Nothing, Open, Wrong
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import document as releases
 
 _LONGEST = 2000
@@ -69,15 +70,15 @@ def checking(bundle: Bundle) -> Iterator[Running | Report]:
 
     unchanged = partial(files.unchanged, bundle)
     first = dict[str, Callable[[], str]]({"Are the files unchanged?": unchanged, SIGNED: signed, "Is release.json complete?": read})
-    checks = list[Check]()
+    checks, asked_for = list[Check](), _asked(plan, bundle)
 
     def made(asked: Mapping[str, Callable[[], str]]) -> Iterator[Running]:
         for question, check in asked.items():
-            yield Running(question, len(checks) + 1, len(first) + len(_CHECKS) + 1)
+            yield Running(question, len(checks) + 1, len(first) + len(asked_for) + 1)
             checks.append(judged(question, check))
 
     yield from made(first)
-    yield from made({question: partial(check, opened[0]) for question, check in _CHECKS.items()} if opened else {})
+    yield from made({question: partial(check, opened[0]) for question, check in asked_for.items()} if opened else {})
     checks.append(Check(REPLAYED, SKIPPED, "the mechanism was not run again"))
     shown = (_summary(opened[0]), _page(opened[0])) if opened else (None, "")
     yield Report(tuple(checks), bundle.sha256, *shown, "".join(signers))
@@ -130,6 +131,13 @@ def judged(question: str, check: Callable[[], str]) -> Check:
         raise
     except _DAMAGE:
         return Check(question, FAILED, "what it is about is missing or damaged")
+
+
+def _asked(plan: Plan, bundle: Bundle) -> Mapping[str, Callable[[Opened], str]]:
+    """Return the checks that a bundle needs: all but those of claims that neither its plan nor its document mentions."""
+    stated = (*plan.spec.extensions, *bundle.document)
+    unasked = {claim.question for claim in CLAIMS if claim.setting and not {claim.setting, claim.part} & {*stated}}
+    return {question: check for question, check in _CHECKS.items() if question not in unasked}
 
 
 def _follows(claim: Claim[Any], opened: Opened) -> str:

@@ -125,7 +125,7 @@ def test_invented_tables_go_with_each_other_alone() -> None:
     assert can_be_linked("csv", "parquet")
     assert not can_be_linked("csv", LINKED_DEMO[1])
     assert not can_be_linked("demo", "demo")
-    refused(Plan.of, spec(kind="csv", path="people.csv"), saying="both are files")
+    refused(Plan.of, spec(kind="csv", path="people.csv"), saying="are read from files")
 
 
 def test_a_second_file_has_to_be_named() -> None:
