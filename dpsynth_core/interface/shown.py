@@ -14,6 +14,7 @@ from dpsynth_core.planning.leaks import Leak, Severity
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.unit_spec import UNNAMED
 from dpsynth_core.release.release import Release
+from dpsynth_core.report.facts import amount
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -88,8 +89,7 @@ def plan_html(plan: Plan, leaks: Sequence[Leak], hope: Power | None) -> str:
 
 def release_line(made: Release) -> str:
     """Return a release in one line: rows, columns and budget."""
-    columns = len(made.plan.row_domain.column_names)
-    rows = "noisy tables, no rows" if made.codes is None else f"{made.rows:,} synthetic rows of {columns} columns"
+    rows = "noisy tables, no rows" if made.codes is None else amount(made)
     private = "" if made.private else ", NOT PRIVATE"
     return f"Release: {rows}, epsilon {made.spec.budget.epsilon:g}, delta {made.spec.budget.delta:g}{private}"
 

@@ -50,7 +50,6 @@ _CONDITION = "{} with "
 """How the column of a condition on members is called."""
 _LATER = ", and later one with "
 """Between what a condition says of one member and of one after it."""
-_COUNT = "count in synthetic.csv and members.csv, or in rows and members in Python"
 _OF = {
     SHARE: ("cells", "--of sex=f", '{"sex": "f"}'),
     MEAN: ("one column", "--of age", '"age"'),
@@ -170,16 +169,16 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     if not report.can_answer(made):
         raise InputError("ask", "this release holds nothing that could answer", "look at its verdict")
     phrases, notes = words.PHRASES if made.plan.link is None else words.of_members(made.plan.link.words), list[str]()
+    counting = [] if made.plan.link is None else _counting(made.plan.link, asked)
     if made.plan.link is not None and not _of_members(made.plan.link, asked):
         known, asked, notes = _of_households(made, made.plan.link, asked)
         phrases = words.of_households(made.plan.link.words)
         if asked.of == NUMBER:  # which every household has
-            link = made.plan.link
-            phrases = {**phrases, "numbers": link.words.beyond.format(most=link.most)}
+            phrases = {**phrases, "numbers": made.plan.link.words.beyond.format(most=made.plan.link.most)}
     else:
         known = weighted_knowledge(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
-    notes += _beyond_bounds(domain, asked)
+    notes += [*_beyond_bounds(domain, asked), *counting]
     if (by := asked.by) is not None:
         _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)
@@ -325,14 +324,29 @@ def _of_members(link: Link, asked: Asked) -> bool:
         InputError: The question is about pairs of members, or names columns of members together
             with a number of members or a condition on members.
     """
-    of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
-    names = {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
+    names = _names(asked)
     if others := sorted(names & set(link.again) - set(link.members.names)):
-        raise InputError(f"column {others[0]!r}", link.words.two, _COUNT)
+        raise InputError(f"column {others[0]!r}", link.words.two, link.words.elsewhere)
     if (own := sorted(names & {NUMBER, *_keys(link.words)})) and names & set(link.members.names):
         problem = f"it is of {link.words.households}, and other columns are of their {link.words.members}"
-        raise InputError(f"column {own[0]!r}", problem, f"leave it out, or {_COUNT}")
+        raise InputError(f"column {own[0]!r}", problem, f"leave it out, or {link.words.elsewhere}")
     return bool(names & set(link.members.names))
+
+
+def _names(asked: Asked) -> set[str]:
+    """Return the names of columns and the conditions on members that a question names, known or not."""
+    of = asked.of if isinstance(asked.of, Iterable) and not isinstance(asked.of, str) else [asked.of]
+    return {str(name) for name in (*of, *(asked.among or ()), *(asked.versus or ()), asked.by)}
+
+
+def _counting(link: Link, asked: Asked) -> list[str]:
+    """Return sentences on the members that a question leaves out because only so many of a household count.
+
+    The result is empty for a question that depends neither on members nor on their number.
+    """
+    names, mean_said = _names(asked), asked.of == NUMBER and asked.statistic in (MEAN, DIFFERENCE) and asked.by is None
+    said = [link.words.counting] if names & {*link.members.names, *_keys(link.words)} else []
+    return [one.format(most=link.most) for one in [*said, *([link.words.beyond] if NUMBER in names and not mean_said else [])]]
 
 
 def weighted_knowledge(made: Release, members: bool = True) -> Known:

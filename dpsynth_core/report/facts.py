@@ -125,6 +125,8 @@ def facts(release: Release) -> list[tuple[str, str]]:
     written = f"{release.rows:,} ({release.row_policy})"
     columns, filled = f"{len(release.plan.row_domain.column_names):,}", len(release.plan.row_domain.filled)
     filled -= release.plan.weight is not None
+    if link is not None:
+        columns += f" of {link.words.households}, {len(release.plan.member_domain.column_names):,} of {link.words.members}"
     return [
         ("Population", spec.population),
         (f"Synthetic {'rows' if link is None else link.words.made}", written if release.rows else "none: answers only"),

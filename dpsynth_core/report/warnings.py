@@ -4,28 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dpsynth_core.evaluation.questions.answer import answer
+from dpsynth_core.evaluation.questions.question import SHARE, Question
 from dpsynth_core.evaluation.unread import Undeclared, distinct
 from dpsynth_core.evaluation.verdict import UNREAD
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.verdict import REMEDIES, not_read
+from dpsynth_core.statistics.distances import possible
+from dpsynth_core.vocabulary.link import NUMBER
+from dpsynth_core.vocabulary.rows import Repeated
 
 _NAMED = 5
+_MANY = 0.05
+"""A share of those who own rows of a second table, from which it matters that no more of theirs count."""
 
 
 def warnings(release: Release) -> list[str]:
     """Return what a reader must know before they trust a release, in full sentences.
 
-    Names in them are unescaped. They are the brands, then unread columns, columns with many "other"
-    or missing values, and columns that got no ranges though these were asked for. At most four unread columns, and
-    five others, are named in a sentence; further ones are counted. The list is empty if there is nothing to warn
-    about.
+    Names in them are unescaped. They are the brands, then that many people have as many rows as count, unread columns, columns
+    with many "other" or missing values, and columns that got no ranges though these were asked for. At most four
+    unread columns, and five others, are named in a sentence; further ones are counted. The list is empty if there is
+    nothing to warn about.
     """
     stated = release.statements
     unread = distinct(stated.unread, stated.again)
     remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []
     others = [one for one in distinct(stated.undeclared, stated.again) if one.column not in stated.silent]
-    return [*(brand.sentence for brand in release.brands), *remedy, *_undeclared(others), *_without_ranges(release.plan.without_ranges)]
+    columns = [*remedy, *_undeclared(others), *_without_ranges(release.plan.without_ranges)]
+    return [*(brand.sentence for brand in release.brands), *_at_most(release), *columns]
+
+
+def _at_most(release: Release) -> Iterator[str]:
+    """Yield a warning if 5% of the owners of rows, beyond the noise, have as many as count. Others than rows in order get none."""
+    link = release.plan.link
+    if link is None or not link.words.most_of:
+        return
+    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+
+    codes = release.codes if isinstance(release.codes, Repeated) else None
+    known = linked.of_households(link, codes, release.tables_of_columns, release.certificate)
+    stated = answer(known, Question(SHARE, cells={NUMBER: (link.most,)})).stated
+    if stated.value is not None and (stated.value if stated.low is None else stated.low) >= _MANY:
+        yield link.words.most_of.format(share=f"{possible(stated.value):.0%}", most=link.most)
 
 
 def _without_ranges(columns: Sequence[str]) -> Iterator[str]:

@@ -326,14 +326,15 @@ def places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def with_absent(attribute: Attribute, name: str) -> Attribute:
+def with_absent(attribute: Attribute, name: str, absent: str = NOBODY) -> Attribute:
     """Return a column with a further cell, the last, for an absent member; its cells are listed values.
 
     Args:
         attribute: The column.
         name: The name of the result.
+        absent: The label of that cell; stars are added while the column has it.
     """
-    labels, nobody = attribute.cell_labels(), NOBODY
-    while nobody in labels:
-        nobody += "*"
-    return Attribute.categorical(name, (*labels, nobody))
+    labels = attribute.cell_labels()
+    while absent in labels:
+        absent += "*"
+    return Attribute.categorical(name, (*labels, absent))

@@ -39,9 +39,13 @@ class LinkWords:
         tables: How often each one counts in tables, as sentences with the place `each` (records).
         once: The same on the page where tables are chosen, as sentences.
         unbounded: Which tables nothing bounds, where noise is large and there is no certificate; as a sentence.
-        beyond: What happens to larger ones in a mean of their size, as a sentence with the place `most`.
+        beyond: What happens to larger ones in answers about their size, as a sentence with the place `most`.
+        counting: Which members answers about them count, as a sentence with the place `most`.
+        most_of: What a release lacks where many have as many members as count, as a sentence with the places `share` (text) and
+            `most`; "" where no warning says so.
+        elsewhere: What to do instead where a question is not answered.
         page: What a page of questions says first of whom it counts, as a sentence, or "".
-        explore: Who is meant in answers about members, as a sentence.
+        explore: Who is meant in answers about members, as a sentence with the place `most`.
         computed: What a column is that no file of rows has, as a sentence.
         columns: The same by name of a column.
         kinds: Title and description of each kind of table (`inference.households.KINDS`), in this order.
@@ -85,6 +89,9 @@ class LinkWords:
     )
     unbounded: str = "Where noise is large, most tables of members have none: sums of roots are measured, from which none follows."
     beyond: str = "A household of more than {most} members counts as one of {most}."
+    counting: str = "At most {most} members of a household count; others are not in this release."
+    most_of: str = ""
+    elsewhere: str = "count in synthetic.csv and members.csv, or in rows and members in Python"
     page: str = ""
     explore: str = "People are the members that count, each with the columns of their household."
     computed: str = "Counted among the members of a household, for the noisy tables; no file of rows has this column."

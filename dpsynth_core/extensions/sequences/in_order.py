@@ -9,6 +9,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpsynth_core.extensions.sequences.words import ROWS_FILE
 from dpsynth_core.foundation.content import Writer
 from dpsynth_core.foundation.extension import is_of_one
 from dpsynth_core.planning.plan import Plan
@@ -16,8 +17,6 @@ from dpsynth_core.release.document import write_csv
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.rows import Rows, as_table
 from dpsynth_core.vocabulary.domain import Domain
-
-FILE = "rows-in-order.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ def joined(release: Release) -> JoinedRows | None:
 def row_copies(release: Release) -> dict[str, JoinedRows]:
     """Return the rows with the columns of their persons, by file name; {} unless one file was given."""
     rows = joined(release) if is_of_one(release.spec.extensions) else None
-    return {} if rows is None else {FILE: rows}
+    return {} if rows is None else {ROWS_FILE: rows}
 
 
 def row_files(release: Release) -> dict[str, Writer]:

@@ -1,9 +1,9 @@
 """Persons and their rows, in order, as one table: each person divided evenly among the rows, each beside the rows before it.
 
 A person of any number of rows is n = `records_each` records of that table. With k rows, each row is n / k equal records: the person's own
-columns, k, the row's number (first, second, later), whether it is the last one, the row, the row before and the one before that. A person
-without rows is n records of an absent row. So a person has one weight in every table, and what one person changes is what one person with n
-rows changes, as for pairs of members (Proposition 24): the records are made of that person's rows alone.
+columns, k, the row's number (first, second, later), whether it is the last one that counts, the row, the row before and the one before
+that. A person without rows is n records of an absent row. So a person has one weight in every table, and what one person changes is what
+one person with n rows changes, as for pairs of members (Proposition 24): the records are made of that person's rows alone.
 
 Public: domains, rules and a limit. It says how codes of two tables become records, and knows no table.
 """
@@ -30,11 +30,13 @@ from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown
 
 START, LAST = "row of the person", "last row"
-"""The columns of a record with the row's number, and with whether it is the person's last row."""
+"""The columns of a record with the row's number, and with whether it is the person's last row that counts."""
 STARTS = ("first", "second", "later", "none")
 """The cells of `START`; the last one is for a person without rows."""
 BACK = 2
 """How many rows before it a record has."""
+NO_ROW = "no row"
+"""The label of the cell for an absent row: that of a person without rows, or the one before a first row."""
 _SECOND = " two"
 _ORDERED = ("integer", "numeric", "date", "timestamp")
 """Kinds of columns whose cells never fall from a person's row to the next one, where they are the order."""
@@ -126,9 +128,9 @@ class SequenceLink(Link):
         """How pages, files and errors speak of persons, rows and the columns that the link makes."""
         before = {lag: f"“{name}” of the person's row {('before', 'two before')[back - 1]}" for lag, (name, back) in self.lags.items()}
         made = {
-            NUMBER: f"The number of rows of the person, {self.most} at most.",
+            NUMBER: f"The number of rows of the person that count: the first {self.most} at most. A person with more has {self.most}.",
             START: "Whether the row is the person's first, second or a later one; “none” for a person without rows.",
-            LAST: "Whether it is the person's last row.",
+            LAST: f"Whether it is the person's last row that counts: number {self.most} of a person with more than {self.most} rows.",
             **({self.gap: GAP} if self.gap is not None else {}),
             **{lag: f"{said}; “{self.domain[lag].cell_labels()[-1]}” where there is none." for lag, said in before.items()},
         }
@@ -149,8 +151,8 @@ class SequenceLink(Link):
             CapacityError: There are too many columns, or the tables of the rules have too many cells.
         """
         place = (Attribute.coded(NUMBER, self.most + 1), Attribute.categorical(START, STARTS), Attribute.categorical(LAST, ("no", "yes")))
-        rows = [one if self.everybody else with_absent(one, one.name) for one in self.members]
-        before = [with_absent(self.members[name], lag) for lag, (name, _) in self.lags.items()]
+        rows = [one if self.everybody else with_absent(one, one.name, NO_ROW) for one in self.members]
+        before = [with_absent(self.members[name], lag, NO_ROW) for lag, (name, _) in self.lags.items()]
         return Domain((*self.households, *place, *rows, *before), (*self._impossible(), *self.rules))
 
     def _impossible(self) -> Iterator[StructuralZeros]:

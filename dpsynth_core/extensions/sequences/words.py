@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dpsynth_core.vocabulary.link_words import LinkWords
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 
+ROWS_FILE = "rows-in-order.csv"
+"""The file of rows with the columns of their persons, of a release of one file."""
 _COUNTS_ONCE = (
     "In errors, bounds and noisy tables each person counts once: each of k rows of a person counts 1/k. So that this is in whole numbers, "
     "noisy tables count {each:,} for each person. The column “members” is the number of rows of a person; one that ends in “before” is of "
     "the row before."
 )
-GAP = "Days, or what the order is in, since the person's row before; a first row has none."
+GAP = (
+    "Days, or what the order is in, since the person's row before. A first row has none, nor has a row whose own time, or that of the row "
+    "before it, is not known."
+)
 _KINDS = (
     ("Of persons", "Two columns of a person, or one with the number of rows (“members”)."),
     ("Of rows", "Two columns of one row."),
@@ -65,8 +70,11 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         once="A person counts once in each table, divided evenly among the rows of that person: many rows do not cost more than few.",
         unbounded="Tables of rows are measured in fewer ways than tables of persons, and their bounds are wider.",
         beyond="A person with more than {most} rows counts as one with {most}.",
+        counting="Only the first {most} rows of a person count: later ones are not in this release.",
+        most_of="{share} of people have {most} rows, the most that count: what later rows say is not in this release.",
+        elsewhere=f"count in {ROWS_FILE}, or in what rows_in_order returns in Python" if one_file else HOUSEHOLDS.elsewhere,
         page="Counts, shares and means are of rows, each with the columns of its person, also where this page says “people”.",
-        explore="Rows are those that count.",
+        explore="Rows are the first {most} of each person: later ones do not count.",
         computed="Counted from the rows of a person, for the noisy tables; no file of rows has this column.",
         columns=dict(columns),
         kinds=_KINDS,

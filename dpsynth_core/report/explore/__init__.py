@@ -210,7 +210,7 @@ def _held(release: Release, known: Known, why_no_rows: str, rows: bool, tables: 
         what = why_no_rows or f"There are too many synthetic rows ({len(known.codes):,}) for this page."
         what += f" It holds {tables:,} tables of counts of them. Ask synthetic.csv about other columns together."
     if release.plan.link is not None:
-        what += f" {release.plan.link.words.explore}"
+        what += f" {release.plan.link.words.explore.format(most=release.plan.link.most)}"
     first = f" Of {1 + len(release.further)} tables of rows it answers from the first, {FIRST}, alone." if release.further else ""
     lacking = f" {left_out:,} large noisy tables are left out, so that intervals may be wider than they need be." if left_out else ""
     return what + first + lacking

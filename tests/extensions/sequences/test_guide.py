@@ -34,7 +34,9 @@ def test_the_commands_make_a_release_that_looks_like_the_table(tmp_path: Path, m
 
 
 def test_the_rules_of_the_guide_can_be_stated() -> None:
-    rules = json.loads(re.search(r"^    (\[\{.*?\}\])$", TEXT, flags=re.MULTILINE | re.DOTALL)[1])  # type: ignore[index]
+    printed = re.findall(r"^    (\[\{.*?\}\])$", TEXT, flags=re.MULTILINE)
+    assert len(printed) == 2
+    rules = [rule for text in printed for rule in json.loads(text)]
     columns = hospital.domain()
     persons = Domain(tuple(columns[name] for name in hospital.CONSTANT))
     rows = columns.keep([name for name in columns.names if name not in hospital.CONSTANT])
@@ -44,3 +46,9 @@ def test_the_rules_of_the_guide_can_be_stated() -> None:
     died = (0, hospital.DIED) if rule.attributes[0] == layout.LAST else (hospital.DIED, 0)
     assert impossible[died]
     assert impossible.sum() == 1
+    gap = two.domain[hospital.GAP]
+    timed = next(one for one in two.stated if set(one.attributes) == {layout.START, hospital.GAP})
+    lacking = timed.cells([two.domain[name].size for name in timed.attributes])
+    lacking = lacking if timed.attributes[0] == layout.START else lacking.T
+    assert lacking[1:3, gap.missing_code].all()  # second and later rows
+    assert lacking.sum() == 2

@@ -88,3 +88,52 @@ def test_a_table_with_the_place_of_a_row_counts_rows_too() -> None:
     np.testing.assert_allclose(known.measurements[0].values, np.bincount(rows[:, 0], minlength=3))
     norm = np.sqrt(2 * sum(size**2 for size in range(1, MOST + 1)))
     assert known.measurements[0].sigma == pytest.approx(10.0 * norm / made.records_each)
+
+
+CUT = f"Only the first {MOST} rows of a person count: later ones are not in this release."
+CAPPED = f"A person with more than {MOST} rows counts as one with {MOST}."
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"statistic": "count", "of": {"ward": "A"}},
+        {"statistic": "share", "of": {"ward": "A"}, "among": {"sex": "f"}},
+        {"statistic": "share", "of": {"some row": {"ward": "A"}}},
+        {"statistic": "count", "of": {"no row": {"ward": "A"}}},
+        {"statistic": "share", "of": {"some row": {"ward": "A"}, "a later row": {"ward": "B"}}},
+        {"statistic": "table", "of": ["ward", "sex"]},
+        {"statistic": "count", "of": {"sex": "f"}, "by": "ward"},
+    ],
+)
+def test_an_answer_about_rows_says_once_that_later_ones_do_not_count(release: Release, asked: dict[str, object]) -> None:
+    """Else the true number, of all rows, is outside of the interval that is said to hold it."""
+    assert str(ask(release, Asked(**asked))).count(CUT) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"statistic": "mean", "of": NUMBER},
+        {"statistic": "count", "of": {NUMBER: str(MOST)}},
+        {"statistic": "median", "of": NUMBER},
+        {"statistic": "mean", "of": NUMBER, "by": "sex"},
+        {"statistic": "share", "of": {"sex": "f"}, "among": {NUMBER: "1"}},
+    ],
+)
+def test_an_answer_about_numbers_of_rows_says_once_that_more_count_as_the_most(release: Release, asked: dict[str, object]) -> None:
+    said = str(ask(release, Asked(**asked)))  # type: ignore[arg-type]
+    assert said.count(CAPPED) == 1
+    assert CUT not in said
+
+
+def test_an_answer_about_persons_alone_says_nothing_of_rows(release: Release) -> None:
+    said = str(told(release, statistic="share", of={"sex": "f"}))
+    assert CUT not in said
+    assert CAPPED not in said
+
+
+def test_what_is_not_answered_is_counted_in_the_file_of_rows_in_order(release: Release) -> None:
+    transition = Asked("share", of={"ward": "A"}, among={"ward before": "B"})
+    refused(ask, release, transition, saying="rows-in-order.csv")
+    assert "members.csv" in link(one_file=False).words.elsewhere

@@ -12,11 +12,13 @@ import pytest
 from dpsynth_core import report
 from dpsynth_core.extensions.sequences.layout import linked
 from dpsynth_core.extensions.sequences.sections import transitions
-from dpsynth_core.inference.households import KINDS
+from dpsynth_core.inference.households import KINDS, kinds
+from dpsynth_core.interface.shown import release_line
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release.release import Release
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link_words import HOUSEHOLDS
+from dpsynth_core.vocabulary.workload import Workload
 from tests.extensions.sequences.releases import GAP, MOST, PERSONS, STAYS, link, spec
 from tests.refusals import refused
 from tests.releases import run
@@ -101,3 +103,43 @@ def test_a_criterion_says_whom_it_counts(of: dict[str, list[str]], who: str, tmp
 def test_a_mean_of_rows_is_refused_in_words_of_rows(tmp_path: Path) -> None:
     wanted = {"kind": "mean", "column": "diagnosis", "tolerance": 1.0}
     refused(Plan.of, spec(tmp_path, criteria=[wanted]), saying="it is of rows, of which no ranges, means or quantiles are measured")
+
+
+def test_a_release_warns_that_later_rows_of_many_people_are_not_in_it(release: Release, files: dict[str, str]) -> None:
+    """Two fifths of the invented patients have as many stays as count, or more."""
+    said = f"of people have {MOST} rows, the most that count: what later rows say is not in this release."
+    (warning,) = [one for one in report.warnings(release) if said in one]
+    assert 30 < int(warning.partition("%")[0]) < 50
+    for name in ("report.html", "DATA_CARD.md"):
+        assert said in files[name].replace("\\", "")
+
+
+def test_a_release_without_such_people_does_not_warn(tmp_path: Path) -> None:
+    wide = spec(tmp_path)
+    more = wide.unit.model_copy(update={"max_rows_per_person": 10}).model_dump()
+    made = linked(Domain.from_json(PERSONS), Domain.from_json(STAYS), 10, (), {"order": ["admitted"], "constant": ["sex"]})
+    tables = Workload(made.domain, dict.fromkeys(kinds(made), 1.0)).to_json()
+    assert not report.warnings(run(spec(tmp_path, unit=more, workload=tables)))
+
+
+def test_the_codebook_says_what_capped_people_have(files: dict[str, str]) -> None:
+    assert (
+        link().words.columns["last row"]
+        == f"Whether it is the person's last row that counts: number {MOST} of a person with more than {MOST} rows."
+    )
+    assert f"A person with more has {MOST}." in files["codebook.csv"]
+    assert "no row" in files["codebook.csv"]
+    assert "nobody" not in files["codebook.csv"]
+
+
+def test_what_follows_what_says_what_is_not_bounded_and_where_plain_shares_are(release: Release) -> None:
+    (section,) = transitions(release)
+    assert "nothing bounds a single square" in section.reading
+    assert "Each person counts once" in section.reading
+    assert "rows-in-order.csv" in section.reading
+
+
+def test_a_release_is_of_persons_and_rows_in_a_line_and_in_the_facts(release: Release) -> None:
+    line = release_line(release)
+    assert re.search(r"synthetic persons of \d columns, with [\d,]+ rows in order of \d columns", line)
+    assert dict(report.facts(release))["Columns"].startswith("2 of people, 3 of rows")
