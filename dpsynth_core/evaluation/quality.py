@@ -73,9 +73,9 @@ class Statements:
         again: By column that a record repeats for another member, the column that it repeats.
         unasked: Columns that a link makes and no table has, but for those of another member that `swapped` has.
         declared: By column of a household member, the declared attribute without the code for a
-            missing member.
-        understood: Names of the columns that no table contains, or whose measured parts of cells
-            show that their numbers were read.
+            missing member; not those of another member.
+        made: Names of the columns that a link makes, and no table holds. They are never called unread.
+        understood: Names of the columns whose measured parts of cells show that their numbers were read.
     """
 
     evidence: Evidence
@@ -89,6 +89,7 @@ class Statements:
     again: Mapping[str, str] = field(default_factory=dict)
     unasked: frozenset[str] = frozenset()
     declared: Mapping[str, Attribute] = field(default_factory=dict)
+    made: frozenset[str] = frozenset()
     understood: frozenset[str] = frozenset()
 
     @cached_property
@@ -125,7 +126,8 @@ class Statements:
         The release says next to nothing about them.
         """
         total = known_total(self.evidence.measurements, self.evidence.total if self.unit.total_is_public else None)
-        return unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
+        found = unread_columns(self.evidence, total, marginal_limits(self), self.declared, self.understood)
+        return tuple(one for one in found if one.column not in self.made)
 
     @cached_property
     def undeclared(self) -> tuple[Undeclared, ...]:
@@ -134,12 +136,13 @@ class Statements:
         Either surely at least 20 % of the people have "other", or at least 5 % of the rows have "other" or a missing
         value, which noise alone may explain.
         """
-        return undeclared_columns(self.evidence, self.declared)
+        return tuple(one for one in undeclared_columns(self.evidence, self.declared) if one.column not in self.made)
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """Names of the unread columns. A table with an unread column cannot be good."""
-        return frozenset(one.column for one in self.unread)
+        """Names of the unread columns, and of those that repeat one for another member. A table with such a column cannot be good."""
+        unread = {one.column for one in self.unread}
+        return frozenset(unread | {name for name, repeated in self.again.items() if repeated in unread})
 
     @property
     def measured(self) -> Certificate | None:

@@ -21,9 +21,8 @@ alone, which are public. Limits are tried in steps of a percent, each as its own
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,20 +143,6 @@ def _with_labels(domain: Domain, declared: Mapping[str, Attribute]) -> dict[str,
     """
     columns = [(one.name, declared.get(one.name, one)) for one in domain]
     return {name: own for name, own in columns if not own.is_coded}
-
-
-_Column = TypeVar("_Column", Unread, Undeclared)
-
-
-def distinct(columns: Sequence[_Column], again: Mapping[str, str]) -> tuple[_Column, ...]:
-    """Return the columns, leaving out a second household member's column if the first member's comes earlier.
-
-    Args:
-        columns: The columns in the order of the domain.
-        again: By column that a record repeats for another member, the column that it repeats.
-    """
-    names = [one.column for one in columns]
-    return tuple(one for place, one in enumerate(columns) if again.get(one.column) not in names[:place])
 
 
 def says_something(clique: Clique, unread: Collection[str]) -> bool:

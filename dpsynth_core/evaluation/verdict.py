@@ -37,7 +37,7 @@ from dpsynth_core.claims.means import MeanMeasured, near
 from dpsynth_core.claims.ranks import Most, tables_of
 from dpsynth_core.evaluation import naming
 from dpsynth_core.evaluation.quality import GAUSSIAN, INDEPENDENT, RESIDUALS, Headline, Statements, marginal_limits
-from dpsynth_core.evaluation.unread import Unread, distinct, says_something
+from dpsynth_core.evaluation.unread import Unread, says_something
 from dpsynth_core.statistics.distances import possible
 from dpsynth_core.statistics.evidence import label
 from dpsynth_core.statistics.naming import LIMIT as LIMIT
@@ -243,7 +243,7 @@ def judge(
         means=judged,
         cut={one.column: cut for one in means if (cut := cut_to(domain[one.column]))},
         despite=despite if needs_reason else "",
-        unread=distinct(statements.unread, statements.again),
+        unread=statements.unread,
         causes=(*[UNREAD] * bool(silent), *[MISFIT] * bool(misfits), *[NOISE] * noisy),
         apart=() if statements.evidence.codes is None else tuple((rule.first, rule.second) for rule in domain.loose_orders),
         noise=headline.noise,

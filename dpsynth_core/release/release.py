@@ -267,10 +267,7 @@ class Release:
     def statements(self) -> Statements:
         """The release's statements about itself in the form by which its quality is judged (`evaluation.quality`)."""
         link = self.plan.link
-        declared = {} if link is None else {name: one for one in link.member_columns for name in (one.name, link.other(one.name))}
-        members = set() if link is None else {*link.members.names, *map(link.other, link.members.names)}
         own = set() if link is None else {*link.households.names, NUMBER, *link.members.names}
-        computed = declared.keys() - members  # of households: no cell of a table is read for them
         spread = {name for name, one in self.inside.items() if one.is_spread and self.domain[name].other_as is None}
         return Statements(
             evidence=self.final.released,
@@ -283,8 +280,9 @@ class Release:
             swapped=link.swapped if link else {},
             again=link.again if link else {},
             unasked=frozenset(self.domain.names) - self._answered.columns - own - set(link.swapped) if link else frozenset(),
-            declared=declared,
-            understood=frozenset(computed | spread),
+            declared={} if link is None else {one.name: one for one in link.members},
+            made=frozenset() if link is None else frozenset(self.domain.names) - link.read_names,
+            understood=frozenset(spread),
         )
 
     @property

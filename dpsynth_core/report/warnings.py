@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dpsynth_core.evaluation.questions.answer import answer
 from dpsynth_core.evaluation.questions.question import SHARE, Question
-from dpsynth_core.evaluation.unread import Undeclared, distinct
+from dpsynth_core.evaluation.unread import Undeclared
 from dpsynth_core.evaluation.verdict import UNREAD
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.release.release import Release
@@ -29,9 +29,8 @@ def warnings(release: Release) -> list[str]:
     nothing to warn about.
     """
     stated = release.statements
-    unread = distinct(stated.unread, stated.again)
-    remedy = [" ".join((*not_read(unread), REMEDIES[UNREAD]))] if unread else []
-    others = [one for one in distinct(stated.undeclared, stated.again) if one.column not in stated.silent]
+    remedy = [" ".join((*not_read(stated.unread), REMEDIES[UNREAD]))] if stated.unread else []
+    others = [one for one in stated.undeclared if one.column not in stated.silent]
     columns = [*remedy, *_undeclared(others), *_without_ranges(release.plan.without_ranges)]
     return [*(brand.sentence for brand in release.brands), *_at_most(release), *columns]
 

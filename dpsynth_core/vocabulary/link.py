@@ -120,6 +120,11 @@ class Link:
         mine = self.members.names
         return {NUMBER, *(made for name in mine for made in (self.other(name), self.alike(name), self.other(self.alike(name))))}
 
+    @property
+    def read_names(self) -> frozenset[str]:
+        """The names of the columns that are read of the tables; the link makes all others of a record."""
+        return frozenset((*self.households.names, *self.members.names))
+
     def check_rules(self, rules: Sequence[object]) -> None:
         """Check that no range in these rules covers only a part of a cell; rules of an unknown form are skipped.
 

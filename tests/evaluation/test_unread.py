@@ -13,7 +13,6 @@ from dpsynth_core.evaluation.unread import (
     SURELY,
     Undeclared,
     Unread,
-    distinct,
     says_something,
     undeclared_columns,
     unread_columns,
@@ -144,8 +143,6 @@ def test_nobody_is_no_value_of_a_member() -> None:
     seen = (Measurement(("x",), np.array([2.0, 0.0, 900.0, 100.0, 1000.0]), 3.0),)
     (found,) = unread_columns(Evidence(domain, None, seen, 2000.0), Total(2000.0, 0.0), {}, {"x": own})
     assert found.is_sure
-    both = (found, Unread("x of another", 0.0, 0.01))
-    assert distinct(both, {"x": "x of another", "x of another": "x"}) == (found,)
 
 
 @pytest.mark.parametrize("values", [1, 3, 200])

@@ -82,6 +82,11 @@ class SequenceLink(Link):
         """The names of columns that the link makes, which no column of a table may have."""
         return {NUMBER, START, LAST, *self.lags}
 
+    @property
+    def read_names(self) -> frozenset[str]:
+        """The names of the columns that are read of the tables; the gap is reckoned from the order."""
+        return super().read_names - {self.gap}
+
     @staticmethod
     def other(name: str) -> str:
         """Return the name of the column that holds a row's column for the person's row before."""
