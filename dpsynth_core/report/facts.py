@@ -21,10 +21,19 @@ from dpsynth_core.statistics.distances import percent, possible
 if TYPE_CHECKING:
     import pandas as pd
 
-PICKED = (
-    "Each bound holds with 95% confidence. In trials with 3,000 people at epsilon 1, 24 of 541 tables that were called good enough were "
-    "above their bound."
-)
+EACH = "Each bound holds with 95% confidence."
+PICKED = "In trials with 3,000 people at epsilon 1, 24 of 541 tables that were called good enough were above their bound."
+"""How often bounds of tables that were picked by them were wrong, as a whole sentence (`benchmarks/naming.py`)."""
+
+
+def on_trials(release: Release, told: str) -> str:
+    """Return what trials with single tables found, for a release of a single table; "" for linked tables, which were not tried.
+
+    Args:
+        release: The release.
+        told: `PICKED` or `verdict.TRIALS`.
+    """
+    return told if release.plan.link is None else ""
 
 
 def sentence(headline: Headline) -> str:

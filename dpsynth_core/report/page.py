@@ -18,7 +18,7 @@ from dpsynth_core.privacy import meaning
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import errors_svg, heat_svg, wall_svg, words
 from dpsynth_core.report import svg as drawing
-from dpsynth_core.report.facts import PICKED, facts, first
+from dpsynth_core.report.facts import EACH, PICKED, facts, first, on_trials
 from dpsynth_core.report.first_page import Part, first_page
 from dpsynth_core.report.release_card import release_card
 from dpsynth_core.report.section import Section
@@ -95,7 +95,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         card=release_card(release, headline, verdict),
         first="".join(map(_html_part, first_page(release, headline, verdict))),
         wall="" if verdict is None else _wall(release, verdict),
-        why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, _why(verdict))))),
+        why="" if verdict is None else _WHY.format(escape(" ".join(filter(None, _why(release, verdict))))),
         despite="" if verdict is None or not verdict.despite else f"\n<p>{escape(despite(verdict))}</p>",
         sections="".join(f"\n<h2>{title}</h2><p>{escape(reading)}</p>{lines}" for title, reading, lines in parts),
         warnings=f"<h2>Warnings</h2>{warnings}" if said else "",
@@ -104,7 +104,7 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
         tradeoff=drawing.tradeoff(*meaning.tradeoff(shares.accountant, release.rho, shares.slack), [(0.01, odds.at_1), (0.1, odds.at_10)]),
         accountant=escape(shares.accountant.name),
         statement=escape(release.statement),
-        trusted=escape(_trusted(table)),
+        trusted=escape(_trusted(release, table)),
         noise=escape(words.noise(release)),
         charts=_charts(table, pairs),
         assumptions=_html_list("assumptions", words.assumptions(release)),
@@ -120,9 +120,9 @@ def html(release: Release, headline: Headline, table: pd.DataFrame, pairs: pd.Da
     )
 
 
-def _why(verdict: Verdict) -> tuple[str, str, str]:
+def _why(release: Release, verdict: Verdict) -> tuple[str, str, str]:
     """Return the sentences on a verdict: reasons, the comparison with simpler ways, and how often the rule was wrong in trials."""
-    return reasons(verdict), comparison(verdict), TRIALS if verdict.who == "people" and verdict.bounded else ""
+    return reasons(verdict), comparison(verdict), on_trials(release, TRIALS) if verdict.bounded else ""
 
 
 def _html_part(part: Part) -> str:
@@ -141,13 +141,14 @@ def _wall(release: Release, verdict: Verdict) -> str:
     return f"\n<h2>What do the columns look like?</h2>\n<p>{counted} {_WALL_CAPTION}{more}</p>{pictures}"
 
 
-def _trusted(table: pd.DataFrame) -> str:
+def _trusted(release: Release, table: pd.DataFrame) -> str:
     """Return sentences on how many tables are within each of `_LIMITS`, and on the doubtful ones.
 
     Tables whose error may be above `_ROUGH` are doubtful; the first `_NAMED` are named, unescaped.
     If no table has a bound, the only sentences say so.
 
     Args:
+        release: The release.
         table: The frame of `quality.marginal_table`.
     """
     if table["limit"].isna().all():
@@ -159,7 +160,8 @@ def _trusted(table: pd.DataFrame) -> str:
     doubtful = f"These give a rough picture at best: {named}" + (f", and {more:,} more (see Every table)." if more > 0 else ".")
     if poor.empty:
         doubtful = f"No table is off by more than {percent(_ROUGH)}."
-    return f"Of {len(table):,} tables asked for, so many have this share of people in the wrong group: {near}. {PICKED} {doubtful}"
+    lead = f"Of {len(table):,} tables asked for, so many have this share of people in the wrong group: {near}."
+    return " ".join(filter(None, (lead, EACH, on_trials(release, PICKED), doubtful)))
 
 
 def _charts(table: pd.DataFrame, pairs: pd.DataFrame) -> str:

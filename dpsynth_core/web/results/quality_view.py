@@ -17,7 +17,7 @@ from dpsynth_core.foundation.zones import Zone, Zoned, combine
 from dpsynth_core.inference.households import kinds
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
-from dpsynth_core.report.facts import PICKED, counted
+from dpsynth_core.report.facts import EACH, PICKED, counted, on_trials
 from dpsynth_core.report.verdict import TRIALS
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.mechanism import outlook_view
@@ -31,7 +31,7 @@ from dpsynth_core.web.workload.workload_view import KINDS
 ERROR_HELP = "People in the wrong group would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
     f"A table is good enough if at most {LIMIT:.0%} of the people are counted in the wrong group. A survey of 1,600 people gives about "
-    f"that for a table of a hundred cells. Report, data card and the page Verify use the same rule. {TRIALS}"
+    "that for a table of a hundred cells. Report, data card and the page Verify use the same rule."
 )
 LARGEST_HELP = "Any one {} holds a share of people that differs from the private table's by no more than this share of all people."
 _RESIDUALS_HELP = "The expected error of ResidualPlanner on this budget. It gives the least noisy unbiased answers."
@@ -69,7 +69,7 @@ def tables(opened: OpenRun) -> None:
     judgement = judged(opened)
     if (verdict := judgement.value.verdict) is not None:
         lost = nothing_learnt(opened.release.domain)
-        _verdict(verdict, counted(opened.release.spec), lost)
+        _verdict(verdict, counted(opened.release.spec), lost, on_trials(opened.release, TRIALS))
         outlook_view.after(verdict, judgement.value.headline, opened.release.plan)
         if verdict.kind != WITHHOLD and not opened.release.withheld:
             results_view.whole_release(opened)
@@ -113,22 +113,23 @@ def _every_table(opened: OpenRun, head: Zoned[Headline], table: Zoned[pd.DataFra
                 for threshold, error in exact.value.items():
                     name = "Of any one cell" if threshold is None else f"Of any “at least {threshold}”"
                     st.metric(name, "–" if error != error else percent(error), help=_largest_help(threshold), width=170)
-        _trust(shown)
+        _trust(shown, f"{EACH} {on_trials(opened.release, PICKED)}".rstrip())
         with st.container(border=True):
             show(charts.means, quality.means(head, table), name="means")
 
 
-def _verdict(verdict: Verdict, note: str, lost: list[str]) -> None:
+def _verdict(verdict: Verdict, note: str, lost: list[str], trials: str) -> None:
     """Draw the verdict: whether and for what to publish, and whether a simpler mechanism would be better.
 
     Args:
         verdict: The verdict.
         note: A sentence on what the numbers count; "" for none.
         lost: The columns of `nothing_learnt`.
+        trials: A sentence on how often the rule was wrong; "" for none.
     """
     icons = {PUBLISH: ":material/check_circle:", PARTLY: ":material/rule:", UNSHOWN: ":material/help:"}
     icon = icons.get(verdict.kind, ":material/block:")
-    with frame.card("May this be published?", Zone.RELEASED, VERDICT_HELP):
+    with frame.card("May this be published?", Zone.RELEASED, f"{VERDICT_HELP} {trials}".rstrip()):
         st.markdown(f"#### {icon} {literal(report.ruling(verdict), 1000)}")
         st.markdown(literal(report.reasons(verdict), 1000))
         if note:
@@ -166,7 +167,13 @@ def _largest_help(threshold: int | None) -> str:
     return LARGEST_HELP.format("cell" if threshold is None else f"“at least {threshold} of these values”")
 
 
-def _trust(table: Zoned[pd.DataFrame]) -> None:
+def _trust(table: Zoned[pd.DataFrame], each: str) -> None:
+    """Draw which tables can be trusted up to a limit that the reader chooses.
+
+    Args:
+        table: The frame of `quality.marginal_table`.
+        each: What to know about bounds that hold each by itself.
+    """
     with frame.card("Which tables can I trust?", table.zone):
         limit, confidence, kind = st.columns([3, 4, 7], vertical_alignment="bottom")
         help, key = ERROR_HELP, "results_threshold"
@@ -178,7 +185,7 @@ def _trust(table: Zoned[pd.DataFrame]) -> None:
             together = confidence.segmented_control("with 95% confidence", list(options), help=_TOGETHER_HELP, **look) == "together"
         with kind:
             chosen = st.segmented_control("Show", list(_KINDS), format_func=_KINDS.get, default="all", required=True, key="results_kind")
-        st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**", help=None if together else PICKED)
+        st.markdown(f"**{literal(report.trusted(table.value, threshold / 100, together))}**", help=None if together else each)
         rows = quality.against_limit(table, threshold / 100, together).value
         good = rows["good"]
         rows = rows[{"all": good | True, "good": good, "poor": ~good, "inferred": rows["support"].isin([INFERRED, GUESS])}[chosen]]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpsynth_core import report
@@ -143,3 +145,42 @@ def test_a_release_is_of_persons_and_rows_in_a_line_and_in_the_facts(release: Re
     line = release_line(release)
     assert re.search(r"synthetic persons of \d columns, with [\d,]+ rows in order of \d columns", line)
     assert dict(report.facts(release))["Columns"].startswith("2 of people, 3 of rows")
+
+
+def test_no_column_that_the_link_makes_is_ever_called_unread_or_undeclared(tmp_path: Path) -> None:
+    """Nearly everybody has one row, so that row numbers are nearly all "first", and gaps and rows before are nearly all missing."""
+    spec(tmp_path)  # writes the table
+    stays = pd.read_csv(tmp_path / "stays.csv")
+    few = stays[(stays.groupby("patient").cumcount() == 0) | stays["patient"].isin(["P1", "P2", "P3", "P4"])]
+    few.to_csv(path := tmp_path / "few.csv", index=False)
+    rows = {**STAYS, "attributes": [*STAYS["attributes"], GAP]}
+    stated = {"order": ["admitted"], "constant": ["sex"], "gap": ["gap"]}
+    made = linked(Domain.from_json(PERSONS), Domain.from_json(rows), MOST, (), stated)
+    cliques = [*kinds(made), ("row of the person",), ("last row",), ("diagnosis before",), ("gap",)]
+    workload = Workload(made.domain, dict.fromkeys(map(made.domain.clique, cliques), 1.0)).to_json()
+    members = {"path": str(path), "domain": rows, "rules": []}
+    release = run(spec(tmp_path, data={"path": str(path)}, members=members, workload=workload, extensions=stated))
+    told = release.statements
+    assert {"gap", "row of the person", "last row", "diagnosis before", "diagnosis two before"} <= told.made
+    assert not told.made & {"sex", "diagnosis", "ward"}
+    assert replace(told, made=frozenset()).unread, "the table is one where they would be"
+    assert told.unread == ()
+    assert told.silent == frozenset()
+    assert not told.made & {one.column for one in told.undeclared}
+    assert not [one for one in report.warnings(release) if "may not have been read" in one or "was not read" in one or "before" in one]
+
+
+def test_a_column_of_rows_that_was_not_read_silences_the_rows_before_it_too(tmp_path: Path) -> None:
+    spec(tmp_path)  # writes the table
+    pd.read_csv(tmp_path / "stays.csv").assign(ward="a").to_csv(path := tmp_path / "small.csv", index=False)
+    opened = {"version": 1, "attributes": [STAYS["attributes"][0], {**STAYS["attributes"][1], "other": True}]}
+    made = linked(Domain.from_json(PERSONS), Domain.from_json(opened), MOST, (), {"order": ["admitted"], "constant": ["sex"]})
+    workload = Workload(made.domain, dict.fromkeys(kinds(made), 1.0)).to_json()
+    members = {"path": str(path), "domain": opened, "rules": []}
+    told = run(spec(tmp_path, data={"path": str(path)}, members=members, workload=workload)).statements
+    assert [one.column for one in told.unread] == ["ward"]
+    assert told.silent == {"ward", "ward before", "ward two before"}
+
+
+def test_no_sentence_reports_trials_with_single_tables(files: dict[str, str]) -> None:
+    assert not [name for name, text in files.items() if "In trials with" in text]
