@@ -436,6 +436,8 @@ class Extension:
             which prints them before the charge. "" if the extension forecasts nothing.
         records: Import path of a function that takes the plan of such a release and the source of the table's records, and returns the
             source of those that the release counts. "" if the extension leaves out none.
+        whom: Import path of a function that takes the spec's section `extensions`, and returns a sentence on whom the numbers of such a
+            release are about. All that gives numbers says it. "" if they are about everybody in the table.
         question: Import path of a function that asks the kernel a question between mechanism and claims. It takes the plan, the kernel, and
             the answers that this process drew before (no answer where a run goes on). "" if the extension asks nothing.
         row_files: Import path of a function that returns further files of rows: by name, a function that writes the file to a stream. It
@@ -479,6 +481,7 @@ class Extension:
     tables: str = ""
     forecasts: str = ""
     records: str = ""
+    whom: str = ""
     question: str = ""
     row_files: str = ""
     row_names: str = ""
@@ -653,6 +656,15 @@ def records(stated: Stated) -> tuple[str, ...]:
         stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(one.records for one in asked(stated) if one.records)
+
+
+def whom(stated: Stated) -> str:
+    """Return sentences on whom the numbers of a release are about; "" if they are about everybody in its table.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return " ".join(load(one.whom)(stated) for one in asked(stated) if one.whom)
 
 
 def questions(stated: Stated) -> tuple[str, ...]:

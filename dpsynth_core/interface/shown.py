@@ -40,6 +40,7 @@ def _plan_facts(plan: Plan, hope: Power | None) -> Pairs:
     forecast, certificate = plan.forecast, plan.shares.of(CERTIFICATE.name) or not plan.mechanism.card.publishes_tables
     return [
         ("Protects", protects),
+        *([("About", whom)] if (whom := extension.whom(plan.spec.extensions)) else []),
         ("Budget, as planned", precision.budget_sentence(plan.mechanism, plan.workload, plan.shares, plan.unit.total_is_public)),
         ("Expected", expected),
         *([("Small groups", expected_verdict.small_groups_sentence(plan))] if plan.mechanism.card.publishes_tables else []),
@@ -102,14 +103,16 @@ def verdict(made: Release) -> str:
 def release_text(made: Release) -> str:
     """Return a release as text of several lines: a summary, the verdict, and a line for each warning."""
     warnings = [f"  warning: {warning}" for warning in report.warnings(made)]
-    return "\n".join([release_line(made), f"  {verdict(made)}", *warnings])
+    whom = [f"  {told}"] if (told := extension.whom(made.spec.extensions)) else []
+    return "\n".join([release_line(made), f"  {verdict(made)}", *whom, *warnings])
 
 
 def release_html(made: Release) -> str:
     """Return a release as HTML, with its warnings; names are escaped."""
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in report.warnings(made))
     shown = f"<ul>{warnings}</ul>" if warnings else ""
-    return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{shown}{_list(report.in_short(made))}"
+    about = f"<p>{escape(told)}</p>" if (told := extension.whom(made.spec.extensions)) else ""
+    return f"<p><b>{escape(release_line(made))}</b></p><p>{escape(verdict(made))}</p>{about}{shown}{_list(report.in_short(made))}"
 
 
 def _list(pairs: Pairs) -> str:

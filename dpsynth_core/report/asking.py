@@ -29,6 +29,7 @@ from dpsynth_core.evaluation.questions.question import (
     VERSUS,
     Question,
 )
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import listed, visible
 from dpsynth_core.release.release import Release
@@ -178,7 +179,7 @@ def ask(made: Release, asked: Asked) -> Answer | Answers:
     else:
         known = weighted_knowledge(made) if asked.weighted else report.knowledge(made)
     domain, question = known.domain, _question(known.domain, asked)
-    notes += [*_beyond_bounds(domain, asked), *counting]
+    notes += [*_beyond_bounds(domain, asked), *counting, *filter(None, [extension.whom(made.spec.extensions)])]
     if (by := asked.by) is not None:
         _known(domain, "by", by)
         lines = breakdown.breakdown(known, question, by)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsynth_core.claims.certificate import CERTIFICATE
 from dpsynth_core.evaluation.quality import Headline, within
+from dpsynth_core.foundation import extension
 from dpsynth_core.planning import discovery, domain_origin, precision
 from dpsynth_core.planning.spec import Spec
 from dpsynth_core.planning.unit_spec import UNNAMED
@@ -168,16 +169,18 @@ def first(labels: Sequence[str], limit: int = 6) -> str:
 
 
 def counted(spec: Spec) -> str:
-    """Return a sentence that the numbers count records, if a person may own several; "" otherwise.
+    """Return sentences that the numbers count records, if a person may own several, and whom they are about, if not everybody; else "".
 
-    Report, data card, explore.html and the Results page show this sentence.
+    Report, data card, explore.html and the Results page show these sentences.
     """
+    whom = extension.whom(spec.extensions)
     if spec.unit.max_rows_per_person == 1 or spec.members is not None:
-        return ""
-    return (
+        return whom
+    records = (
         "Counts, shares and means are of records, also where they say “people”. A person has at most "
         f"{spec.unit.max_rows_per_person:,} of them. The guarantee is for people."
     )
+    return f"{records} {whom}".strip()
 
 
 def learnt(release: Release) -> str:

@@ -79,17 +79,21 @@ def _side(release: Release, verdict: Verdict | None) -> str:
 
 def _numbers(release: Release, headline: Headline) -> list[tuple[str, str]]:
     """Return the three large numbers, each with its description: people, protection, error."""
-    return [_people(release), _protection(release), _error(headline)]
+    return [_people(release), _protection(release), _error(release, headline)]
 
 
 def _people(release: Release) -> tuple[str, str]:
-    each, unit = release.plan.records_each, release.spec.unit
+    each, who = release.plan.records_each, _who(release)
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
-    who = release.plan.who if release.plan.link is not None or unit.max_rows_per_person == 1 else "records"
     if total is None:
         return "?", f"{who}: their number was not measured"
     doubt = f" ± {total.doubt(0.95) / each:,.0f} (95% confidence)" if total.sigma else ""
     return f"{total.value / each:,.0f}", f"{who}{doubt}"
+
+
+def _who(release: Release) -> str:
+    """Return the word for what is counted: people, those of linked tables who count once, or records."""
+    return release.plan.who if release.plan.link is not None or release.spec.unit.max_rows_per_person == 1 else "records"
 
 
 def _protection(release: Release) -> tuple[str, str]:
@@ -104,8 +108,8 @@ def _delta(delta: float) -> str:
     return f"the promise fails with probability {delta:.2g} at most (δ)" if delta > 0 else "the promise never fails"
 
 
-def _error(headline: Headline) -> tuple[str, str]:
-    group = f"of {headline.who} in a wrong group on average"
+def _error(release: Release, headline: Headline) -> tuple[str, str]:
+    group = f"of {_who(release)} in a wrong group on average"
     if headline.certified and not math.isnan(headline.mean):
         return percent(headline.mean), f"{group}: {percent(headline.mean_low)} to {percent(headline.mean_limit)}, with 95% confidence"
     if headline.bounded and not math.isnan(headline.mean_limit):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsynth_core.claims import weighted
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.visible import listed
 from dpsynth_core.planning import discovery, domain_origin, private_views, weakness
 from dpsynth_core.planning.spec import Spec
@@ -187,7 +188,8 @@ def _values_outside(release: Release) -> Iterator[str]:
 
     Columns without a cell for such values are named: no released count shows how many there were.
     """
-    yield "A fixed rule moved values outside their column's list or bounds into it (see Columns). No value was left out or reported."
+    of = " of the people who count" if extension.whom(release.spec.extensions) else ""
+    yield f"A fixed rule moved values outside their column's list or bounds into it (see Columns). No value{of} was left out or reported."
     link = release.plan.link
     shared = unlisted_as_listed(release.domain if link is None else (*link.households, *link.members))
     if shared:

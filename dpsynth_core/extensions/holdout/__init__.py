@@ -20,6 +20,7 @@ EXTENSION = Extension(
         ),
     ),
     records=f"{_HERE}.coin:those_in",
+    whom=f"{_HERE}.statement:whom",
     sections=(f"{_HERE}.statement:sections",),
     views=(("budget_details", f"{_HERE}.view:budget"),),
     parts=(("attacks", "dpsynth_core.extensions.holdout.control"),),

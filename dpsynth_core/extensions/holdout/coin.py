@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Protocol, Self, TypeVar, cast
 
 from dpsynth_core.extensions.holdout import SETTING
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import sealed_fingerprints
@@ -104,11 +105,6 @@ def those_out(plan: Plan, source: Source) -> Source:
 
 _REFUSED: tuple[tuple[Callable[[Plan], bool], str, str], ...] = (
     (
-        lambda plan: plan.spec.members is not None or plan.link is not None,
-        "people in linked tables cannot be left out",
-        "release one of the tables, or leave nobody out",
-    ),
-    (
         lambda plan: plan.spec.unit.person_column is None,
         "the coin of a person is made of the person's name, and this plan names no column with it",
         "name unit.person_column, or leave nobody out",
@@ -135,6 +131,11 @@ def check(plan: Plan) -> None:
     Raises:
         InputError: The plan has two linked tables, no person column, published tables or survey weights.
     """
+    if plan.spec.members is not None or plan.link is not None:
+        stated, remedy = plan.spec.extensions, "release one of the tables"
+        if (layout := extension.layout(stated)) is not None and extension.is_of_one(stated):
+            remedy = f"leave “{layout.setting}” and what goes with it out of the plan"
+        raise InputError(FIELD, f"people in {extension.what_is_linked(stated)} cannot be left out", f"{remedy}, or leave nobody out")
     for refuses, problem, remedy in _REFUSED:
         if refuses(plan):
             raise InputError(FIELD, problem, remedy)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from dpsynth_core.extensions.holdout import SETTING
+from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.release.release import Release
 from dpsynth_core.report.section import Section
 
@@ -16,6 +17,19 @@ READING = "A coin decided for each person, independently of everybody else, and 
 def sections(release: Release) -> Iterator[Section]:
     """Yield the one section on people who were left out of a release."""
     yield Section("holdout", TITLE, READING, lines(cast(int, release.spec.extensions[SETTING])))
+
+
+def whom(stated: Stated) -> str:
+    """Return a sentence on whom all numbers of a release are about, and how to estimate those of everybody.
+
+    Args:
+        stated: The spec's section `extensions`, which leaves people out.
+    """
+    percent = cast(int, stated[SETTING])
+    return (
+        f"This is about the people who were not left out: a coin left each person out with a probability of {percent} %. Divide numbers of "
+        f"people or records by {(100 - percent) / 100:.2f} to estimate those of everybody."
+    )
 
 
 def lines(percent: int) -> list[str]:

@@ -25,6 +25,7 @@ from dpsynth_core.extensions.programs.layout import (
 )
 from dpsynth_core.extensions.programs.statements import Statement
 from dpsynth_core.extensions.programs.template import filled, rounded
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.release import Release
 from dpsynth_core.release.tables import MEMBERS
@@ -66,6 +67,7 @@ def r_program(release: Release, stated: Sequence[Statement]) -> bytes:
         "analysis_r.txt",
         {
             "title": r_text(visible(release.spec.name)),
+            "whom": f'\ncat({r_text(whom)}, "\\n", sep = "")' if (whom := extension.whom(release.spec.extensions)) else "",
             "tables": ",\n".join(map(_table, files)),
             "stated": listed,
             "linked": _truth(any(table.file == MEMBERS for table in files)),

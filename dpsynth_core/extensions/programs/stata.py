@@ -27,6 +27,7 @@ from dpsynth_core.extensions.programs.layout import (
 )
 from dpsynth_core.extensions.programs.statements import Statement
 from dpsynth_core.extensions.programs.template import filled, rounded
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.visible import visible
 from dpsynth_core.release.program_names import program_names
 from dpsynth_core.release.release import Release
@@ -59,7 +60,8 @@ def stata_program(release: Release, stated: Sequence[Statement]) -> bytes:
     for table, columns in files:
         own = [one for one in stated if one.file == table.file]
         parts.append("\n".join(_table(prefix, table, columns, own)))
-    return filled("analysis_stata.txt", {"prefix": prefix, "tables": "\n\n".join(parts)})
+    said = f'\nmata: printf("%s\\n", {stata_text(whom)})\n' if (whom := extension.whom(release.spec.extensions)) else ""
+    return filled("analysis_stata.txt", {"prefix": prefix, "whom": said, "tables": "\n\n".join(parts)})
 
 
 def stata_text(text: str) -> str:

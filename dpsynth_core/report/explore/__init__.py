@@ -163,7 +163,7 @@ def _data(release: Release, known: Known, why_no_rows: str) -> dict[str, Any]:
         "file": EXPLORE,
         "limit": LIMIT,
         "private": release.private,
-        "counted": counted(release.spec) if release.plan.link is None else release.plan.link.words.page,
+        "counted": " ".join(filter(None, ("" if release.plan.link is None else release.plan.link.words.page, counted(release.spec)))),
         "held": _held(release, known, why_no_rows, codes is not None, len(tables), len(known.measurements) - len(measurements)),
         "columns": [_column(known, attribute, doubts.get(attribute.name, "")) for attribute in domain],
         "rows": None if known.codes is None else len(known.codes),

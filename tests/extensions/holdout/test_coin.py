@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from html import unescape
 from itertools import chain, combinations_with_replacement, product
 from pathlib import Path
 from typing import Any
@@ -217,6 +219,41 @@ def test_a_release_is_about_those_who_take_part_and_says_so(tmp_path: Path) -> N
     assert [check.question for check in release.verify().checks if check.verdict == FAILED] == []
     said = [name for name, content in texts_of(release, tmp_path).items() if "left out with a probability of 30" in content]
     assert {"report.html", "DATA_CARD.md"} <= {*said}
+
+
+def test_whatever_gives_numbers_says_whom_they_are_about(tmp_path: Path) -> None:
+    plan = planned()
+    release = plan.run(progress=False)
+    questions = [
+        release.ask("count"),
+        release.ask("share", of={"a": "x"}),
+        release.ask("count", by="a"),
+        release.ask("table", of=["a", "b"]),
+    ]
+    said = [*map(str, [*questions, plan, release]), plan._repr_html_(), release._repr_html_()]
+    files = texts_of(release, tmp_path)
+    said += [files[name] for name in ("explore.html", "analysis.ipynb", "analysis.R", "analysis.do", "report.html")]
+    for text in said:
+        assert "were not left out" in text, text[:200]
+        assert re.search(r"by 0\.70? to estimate", text.replace("\\", "")), text[:200]
+    assert "No value was left out" not in unescape(files["report.html"])
+    without = dps.plan(many(), COLUMNS, epsilon=3, mechanism="independent", person="person", rows_per_person=3)
+    assert "left out" not in f"{without} {(other := without.run(progress=False))} {other.ask('count')}"
+
+
+def test_the_card_counts_records_where_persons_have_several(tmp_path: Path) -> None:
+    card = texts_of(planned().run(progress=False), tmp_path)["report.html"].partition("</svg>")[0]
+    assert "records in a wrong group on average" in card
+    assert "people in a wrong group" not in card
+
+
+def test_one_table_of_rows_in_order_is_refused_with_a_remedy_for_one_table() -> None:
+    table = many().assign(day=range(len(many())))
+    days = {"kind": "integer", "lower": 0, "upper": 5_000, "bins": 5}
+    with pytest.raises(dps.InputError, match="rows of a person in order cannot be left out") as caught:
+        dps.plan(table, {**COLUMNS, "day": days}, epsilon=1, person="person", rows_per_person=3, order=["day"], constant=["a"], holdout=5)
+    assert "leave “order” and what goes with it out" in caught.value.remedy
+    assert "one of the tables" not in caught.value.remedy
 
 
 def test_sentences_name_the_share_and_the_factor() -> None:
