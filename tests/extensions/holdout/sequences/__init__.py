@@ -1,0 +1,1 @@
+"""Attacks beside people who were left out by a coin."""
