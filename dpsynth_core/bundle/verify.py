@@ -134,7 +134,7 @@ def judged(question: str, check: Callable[[], str]) -> Check:
 
 
 def _asked(plan: Plan, bundle: Bundle) -> Mapping[str, Callable[[Opened], str]]:
-    """Return the checks that a bundle needs: all but those of claims that neither its plan nor its document mentions."""
+    """Return the checks that a bundle needs: without checks of claims that neither its plan nor its document mentions."""
     stated = (*plan.spec.extensions, *bundle.document)
     unasked = {claim.question for claim in CLAIMS if claim.setting and not {claim.setting, claim.part} & {*stated}}
     return {question: check for question, check in _CHECKS.items() if question not in unasked}

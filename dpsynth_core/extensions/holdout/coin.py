@@ -76,7 +76,7 @@ def of(plan: Plan) -> Coin:
 def those_in(plan: Plan, source: Source) -> Source:
     """Return a source of the records of the people who take part.
 
-    A stand-in has invented rows without names, and stays as it is.
+    A stand-in has invented rows without names, and nothing of it is left out.
 
     Args:
         plan: A plan that leaves people out (`check`).

@@ -20,7 +20,7 @@ def sections(release: Release) -> Iterator[Section]:
 
 
 def whom(stated: Stated) -> str:
-    """Return a sentence on whom all numbers of a release are about, and how to estimate those of everybody.
+    """Return a sentence on whom all numbers of a release are about, and how to estimate numbers of everybody.
 
     Args:
         stated: The spec's section `extensions`, which leaves people out.

@@ -1,4 +1,4 @@
-"""For which releases intervals are known to hold, and the noisy answers that their rows follow from."""
+"""Releases for which intervals are known to hold, and the noisy answers that their rows follow from."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Weights for the released rows, under which their tables are moved by the noise of the release. No model is fitted.
 
 A direct estimate from the noisy answers has noise that is known exactly (`noise`). The rows differ from it by a shift, and an estimate in
-them is off by about the root of noise^2 + shift^2. So the tables of a set are those of the rows plus fresh noise of each cell, plus the
+them is off by about the root of noise^2 + shift^2. So the tables of a set are the tables of the rows plus fresh noise of each cell, plus the
 shift times one random number of variance 1. Tables that share columns are made to agree by least squares.
 
 A row cannot count less than 0 times, and a cell with few rows cannot lose many. So cells are joined to parts that hold as many people as
@@ -81,7 +81,7 @@ class _Table:
     Attributes:
         sums: Sums cells to parts, shape (all parts, cells).
         deviations: The standard deviation of the noise of each cell.
-        shift: The noisy counts minus those of the rows, 0 for a cell that is not known.
+        shift: The noisy counts minus the counts of the rows, 0 for a cell that is not known.
     """
 
     sums: csr_array
@@ -243,7 +243,7 @@ def parts(counts: Floats, variances: Floats, most: int) -> Parts:
 
 
 def _cut(counts: Floats, variances: Floats) -> tuple[int, int] | None:
-    """Return the axis and the first cell of the second half of the best cut; None if there is none."""
+    """Return the axis and the first cell of the second half of the best cut; None if no cut is possible."""
     best, found = 0.0, None
     for axis in range(counts.ndim):
         people, noise = (np.cumsum(_summed(one, (axis,)))[:-1] for one in (counts, variances))

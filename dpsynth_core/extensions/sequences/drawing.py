@@ -1,7 +1,7 @@
 """Rows of persons in order from one model of records (`layout`): persons with their number of rows, then row after row, then refinement.
 
 Each row is drawn exactly given the person and the rows before it (`conditional`); then single values are changed until the tables of rows
-are what the model says (`refine`). Rules hold for each person at every stage, as far as those of the model's columns do. Knows released
+are what the model says (`refine`). Rules hold for each person at every stage, as far as rules of the model's columns do. Knows released
 values only.
 """
 
@@ -183,7 +183,7 @@ def told(model: GraphicalModel, link: SequenceLink) -> list[Clique]:
     """Return the tables that rows are refined towards.
 
     Tables of two rows with different columns, or of rows two apart, are among them only if the model has a potential for them: of others
-    it knows less than rows that were drawn one after the other, which carry on what each row says of the next. Towards all of them,
+    it knows less than rows that were drawn one after the other, which carry on what each row says of the next. Towards all tables,
     rows two apart were 0.026 off instead of 0.015, and transitions too were worse.
     """
     known = [set(clique) for clique in model.cliques]

@@ -39,7 +39,7 @@ class JoinedRows:
         return self.rows.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order as tables, at least one: the key, the columns of the person, and those of the row.
+        """Yield the rows in order as tables, at least one: the key, the columns of the person, and the columns of the row.
 
         Args:
             columns: Names of the columns; None for all.

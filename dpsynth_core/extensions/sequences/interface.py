@@ -1,4 +1,4 @@
-"""What Python programs ask of a release with rows in order."""
+"""Functions for Python programs about a release with rows in order."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class SequenceLink(Link):
         everybody: Whether each person has a row, because persons are known from their rows alone.
 
     Raises:
-        InputError: As `Link`, or the gap is no column of numbers with a cell for missing values.
+        InputError: As `Link`, or the gap is not a column of numbers with a cell for missing values.
     """
 
     order: str | None = None
@@ -94,7 +94,7 @@ class SequenceLink(Link):
 
     @property
     def lags(self) -> dict[str, tuple[str, int]]:
-        """By column of a row before: the row's column, and how many rows before it is (1 or 2)."""
+        """The columns of rows before, each with the row's column and the number of rows between (1 or 2 back)."""
         one = {self.other(name): (name, 1) for name in self.members.names}
         return one | {f"{name} two before": (name, 2) for name in self.members.names if name != self.gap}
 
@@ -125,12 +125,12 @@ class SequenceLink(Link):
 
     @property
     def again(self) -> dict[str, str]:
-        """By name of a column of a row before, the row's column."""
+        """The columns of rows before, each with the name of the row's column that it repeats."""
         return {lag: name for lag, (name, _) in self.lags.items()}
 
     @cached_property
     def words(self) -> LinkWords:
-        """How pages, files and errors speak of persons, rows and the columns that the link makes."""
+        """The words of pages, files and errors for persons, rows and the columns that the link makes."""
         before = {lag: f"“{name}” of the person's row {('before', 'two before')[back - 1]}" for lag, (name, back) in self.lags.items()}
         made = {
             NUMBER: f"The number of rows of the person that count: the first {self.most} at most. A person with more has {self.most}.",
@@ -143,7 +143,7 @@ class SequenceLink(Link):
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
-        """The columns that rules and tables may name: all of the domain, but those of the row two before."""
+        """The columns that rules and tables may name: all of the domain without columns of the row two before."""
         names = {*(one for one in self.lags if self.lags[one][1] > 1)}
         return tuple(one for one in self.domain if one.name not in names)
 
@@ -194,7 +194,7 @@ class SequenceLink(Link):
 
         Yields:
             The number of equal records that each row stands for, and the codes, shape (rows, columns of `domain`): first rows of all
-            persons, then second ones, and so on. Numbers of rows rise from 0; one that nobody has is left out.
+            persons, then second ones, and so on. Numbers of rows rise from 0; a number without persons is left out.
         """
         for size in range(self.most + 1):
             chosen = np.flatnonzero(sizes == size)
@@ -261,7 +261,7 @@ def _one(stated: Stated, name: str) -> str | None:
 
 
 def _present(name: str, nobody: int, absent: tuple[int, ...]) -> StructuralZeros:
-    """Return the rule that a column has its cell of nobody (code `nobody`) exactly where `START` has one of the codes `absent`."""
+    """Return the rule that a column has its last cell (code `nobody`, an absent row) exactly where `START` has one of the codes `absent`."""
     others = tuple(code for code in range(len(STARTS)) if code not in absent)
     boxes = ((absent, tuple(range(nobody))), (others, (nobody,)))
     return StructuralZeros((START, name), boxes)

@@ -2,7 +2,7 @@
 
 As AIM it measures single columns, then round by round the tables that the model answers worst. What it adds: tables of a row are measured
 by whether the row is its person's last, because a row that is not the last is the row before of another one. So each of these tables also
-says what rows before are like, which the model is told as known counts (`Shift`): transitions then have the right row before, for nothing.
+says what rows before are like, which the fit gets as known counts (`Shift`): transitions then have the right row before, for nothing.
 Of tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel.
 """
 
@@ -213,7 +213,7 @@ def _without_two(link: SequenceLink, domain: Domain) -> Domain:
 
 @dataclass(frozen=True)
 class Shift:
-    """What tables of rows say of the rows before them.
+    """The statements of tables of rows about the rows before them.
 
     Attributes:
         link: The link of the tables.
@@ -231,7 +231,7 @@ class Shift:
         return with_last if LAST in clique or self.before(with_last) else clique
 
     def before(self, clique: Clique) -> list[str]:
-        """Return the columns of a table with those of each row replaced by those of the row before; [] if it says nothing of that."""
+        """Return the columns of a table with each row's columns replaced by the columns of the row before; [] if the table says nothing about rows before."""
         later = {name: lag for lag, (name, back) in self.link.lags.items() if back == 1}
         if self.back > 1:
             later |= {later[name]: lag for lag, (name, back) in self.link.lags.items() if back == 2}
@@ -243,7 +243,7 @@ class Shift:
     def told(self, one: MarginalCounts) -> list[MarginalCounts]:
         """Return what the counts of a table of rows say of the rows before, as the only element, or [] if they say nothing.
 
-        Rows that are not a person's last one are as many records as the rows before that second and later rows have. Cells of nobody
+        Rows that are not a person's last one are as many records as the rows before that second and later rows have. Cells of absent rows
         get an infinite variance.
 
         Args:
@@ -269,7 +269,7 @@ class Shift:
 
 
 class Told:
-    """What was measured, what follows from it, and the model of both.
+    """The measurements, their statements about rows before, and the model of both.
 
     Args:
         shift: What tables say of the rows before, and the model's domain.

@@ -12,7 +12,7 @@ from dpsynth_core.vocabulary.domain import Domain, column_field
 
 
 def columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
-    """Return the columns of the table of rows that are read beside the key: those of its domain but the gap, and the order.
+    """Return the columns of the table of rows that are read beside the key: the columns of its domain without the gap, and the order.
 
     Args:
         names: The columns of its domain.

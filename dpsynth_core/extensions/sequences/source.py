@@ -36,7 +36,7 @@ class SequenceSource(LinkedSource):
     _link: SequenceLink
 
     def _counted(self, members: Table, key: str) -> Records:
-        """Return the records of the table of rows, all of them: which ones count follows from their order.
+        """Return all records of the table of rows; their order decides which ones count.
 
         Raises:
             InputError: The table lacks a column of its domain, the column of the order or the key.

@@ -1,4 +1,4 @@
-"""How pages, files and errors speak of persons and their rows in order."""
+"""The words of pages, files and errors for persons and their rows in order."""
 
 from __future__ import annotations
 
