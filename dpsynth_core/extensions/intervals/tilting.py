@@ -1,7 +1,7 @@
 """Weights for the released rows, under which their tables are moved by the noise of the release. No model is fitted.
 
 A direct estimate from the noisy answers has noise that is known exactly (`noise`). The rows differ from it by a shift, and an estimate in
-them is off by about the root of noise^2 + shift^2. So the tables of a set are the tables of the rows plus fresh noise of each cell, plus the
+them is off by about the root of noise^2 + shift^2. The tables of a set are the tables of the rows plus fresh noise of each cell, plus the
 shift times one random number of variance 1. Tables that share columns are made to agree by least squares.
 
 A row cannot count less than 0 times, and a cell with few rows cannot lose many. So cells are joined to parts that hold as many people as

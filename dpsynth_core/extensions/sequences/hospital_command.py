@@ -36,7 +36,11 @@ def _hospital(options: argparse.Namespace) -> None:
 
 
 def _whole(option: str, text: str, least: int) -> int:
-    """Return the whole number that an option states. Raises InputError if the text is not a whole number, or the number is not from `least` to `MOST`."""
+    """Return the whole number that an option states.
+
+    Raises:
+        InputError: The text is not a whole number, or the number is not from `least` to `MOST`.
+    """
     number = whole(text)
     if number is None or not least <= number <= MOST:
         raise InputError(option, f"{shown(text)} is no whole number from {least} to {MOST:,}", "give such a number")

@@ -261,7 +261,7 @@ def _one(stated: Stated, name: str) -> str | None:
 
 
 def _present(name: str, nobody: int, absent: tuple[int, ...]) -> StructuralZeros:
-    """Return the rule that a column has its last cell (code `nobody`, an absent row) exactly where `START` has one of the codes `absent`."""
+    """Return the rule that a column has its last cell (code `nobody`, no row) exactly where `START` has a code in `absent`."""
     others = tuple(code for code in range(len(STARTS)) if code not in absent)
     boxes = ((absent, tuple(range(nobody))), (others, (nobody,)))
     return StructuralZeros((START, name), boxes)

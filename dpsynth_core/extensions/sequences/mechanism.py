@@ -231,7 +231,10 @@ class Shift:
         return with_last if LAST in clique or self.before(with_last) else clique
 
     def before(self, clique: Clique) -> list[str]:
-        """Return the columns of a table with each row's columns replaced by the columns of the row before; [] if the table says nothing about rows before."""
+        """Return the columns of a table, with columns of the row before in place of a row's own.
+
+        The result is [] if the table says nothing about rows before.
+        """
         later = {name: lag for lag, (name, back) in self.link.lags.items() if back == 1}
         if self.back > 1:
             later |= {later[name]: lag for lag, (name, back) in self.link.lags.items() if back == 2}
