@@ -91,16 +91,6 @@ def test_a_release_without_rows_in_order_has_no_such_table() -> None:
     assert GAP["name"] not in release.rows
 
 
-def test_the_code_of_a_plan_makes_it_again(home: Path) -> None:
-    script = pytest.importorskip("dpsynth_core.extensions.in_python.script", reason="the extension that writes it was deleted")
-    files(home, 50)
-    rules = [{"never": {"last row": ["no"], "alive": ["no"]}}]
-    plan = dps.plan(home / "stays.csv", WHOLE, rules=rules, **OPTIONS)
-    there: dict[str, Any] = {}
-    exec(script.script(plan.sealed.spec.model_dump(mode="json"), "mechanism", script.Table(str(home / "stays.csv"))), there)
-    assert there["plan"].digest == plan.digest
-
-
 def test_an_order_that_is_released_never_falls() -> None:
     """Waves of a panel, which are a column of rows too; in the table they are in any order. Its bins hold one value each."""
     table = stays(300).assign(wave=lambda one: one.groupby("patient")["admitted"].rank(method="first").astype(int) * 2)

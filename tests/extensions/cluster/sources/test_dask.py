@@ -100,7 +100,7 @@ class Broken(Records):
 
 
 def test_a_worker_that_is_killed_while_it_counts_changes_nothing(table: Path, processes: LocalCluster, tmp_path: Path) -> None:
-    records = Deadly(opened(table, TableFormat()), "who", 2, MANY, str(tmp_path / "killed"))
+    records = Deadly(opened(table, TableFormat()), "who", 2, MANY, marker=str(tmp_path / "killed"))
     counts = DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts(CLIQUES)
     assert (tmp_path / "killed").exists()
     assert_same(counts, expected(table))
@@ -110,7 +110,7 @@ def test_where_workers_die_too_often_there_is_a_sentence_and_no_count(
     table: Path, processes: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes.scheduler, "allowed_failures", 0)
-    records = Deadly(opened(table, TableFormat()), None, 1, MANY, str(tmp_path / "killed"))
+    records = Deadly(opened(table, TableFormat()), None, 1, MANY, marker=str(tmp_path / "killed"))
     refused(DaskSource(DOMAIN, records, Cluster(processes.scheduler_address)).counts, CLIQUES, saying="workers died again and again")
 
 

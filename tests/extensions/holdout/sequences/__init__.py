@@ -1,1 +1,1 @@
-"""Attacks beside people who were left out by a coin."""
+"""People left out beside rows of a person in order."""

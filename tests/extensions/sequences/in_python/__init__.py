@@ -1,0 +1,1 @@
+"""The code of a plan with rows in order."""
