@@ -55,11 +55,8 @@ def _example(project: Current) -> str:
 
 @session.edits
 def _take(draft: Draft, entered: str) -> None:
-    """Store the questions, each once; the section `extensions` goes with the last of its settings, and the share with the questions."""
-    stated = {name: value for name, value in draft.pop("extensions", {}).items() if name != SETTING}
-    if texts := list(dict.fromkeys(line.strip() for line in entered.splitlines() if line.strip())):
-        stated[SETTING] = texts
-    else:
+    """Store the questions, each once; the share of the budget goes with the last question."""
+    texts = list(dict.fromkeys(line.strip() for line in entered.splitlines() if line.strip()))
+    document.state_setting(draft, SETTING, texts)
+    if not texts:
         draft["budget"].pop(DISCLOSURE.name, None)
-    if stated:
-        draft["extensions"] = stated

@@ -87,12 +87,8 @@ def _add(texts: tuple[str, ...]) -> None:
 
 @session.edits
 def _store(draft: Draft, lines: list[str]) -> None:
-    """Store the analyses, each once; the section `extensions` goes with the last of its settings."""
-    stated = {name: value for name, value in draft.pop("extensions", {}).items() if name != named.SETTING}
-    if texts := list(dict.fromkeys(line.strip() for line in lines if line.strip())):
-        stated[named.SETTING] = texts
-    if stated:
-        draft["extensions"] = stated
+    """Store the analyses, each once."""
+    document.state_setting(draft, named.SETTING, list(dict.fromkeys(line.strip() for line in lines if line.strip())))
 
 
 def on_budget(project: Current) -> None:

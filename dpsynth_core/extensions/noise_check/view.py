@@ -10,12 +10,9 @@ import streamlit as st
 from dpsynth_core.extensions.noise_check import DELTA, SETTING
 from dpsynth_core.extensions.noise_check.asking import check, compared
 from dpsynth_core.extensions.noise_check.ratio import Ratio, ratio
-from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.web.results.open_runs import OpenRun, shown_counts
-from dpsynth_core.web.shell import curator, document, fields, session
-from dpsynth_core.web.shell.document import Draft
+from dpsynth_core.web.shell import additions, curator
 from dpsynth_core.web.shell.session import Current
-from dpsynth_core.web.shell.text import WHOLE, literal
 
 TITLE = "Noise"
 SWITCH = "Compare with true counts (curator-only)"
@@ -25,29 +22,12 @@ PRICE = f"The kernel compares the noise with what was paid for, and releases one
 
 
 def budget(project: Current) -> None:
-    """Draw the box that asks for the check, and why the plan cannot have it, if it cannot.
-
-    A click stores the setting in the draft.
+    """Draw the box that asks for the check, and why the plan cannot have it, if it cannot (`additions.box`).
 
     Args:
         project: The open project.
     """
-    stated = SETTING in project.draft.get("extensions", {})
-    fields.linked("noise_check", stated, _ask, st.checkbox, ASKED)
-    st.caption(PRICE)
-    if stated:
-        try:
-            check(document.plan(project.draft, project.name))
-        except InputError as error:
-            st.caption(f":material/block: {literal(error.problem, WHOLE)}. To mend it: {literal(error.remedy, WHOLE)}.")
-
-
-@session.edits
-def _ask(draft: Draft, wanted: bool) -> None:
-    """Store whether the check is asked for; the section `extensions` goes with the last of its settings."""
-    stated = {name: value for name, value in draft.pop("extensions", {}).items() if name != SETTING}
-    if stated := stated | ({SETTING: 1} if wanted else {}):
-        draft["extensions"] = stated
+    additions.box(project, SETTING, 1, ASKED, PRICE, check)
 
 
 def results(opened: OpenRun) -> None:

@@ -329,7 +329,7 @@ def certificate(project: Current, workload: Workload, unit: Unit, shares: Shares
         return
     tables, people, rho = len(workload.cliques), document.people(project.draft), shares.of("certificate")
     each = precision.certificate_margin(rho, unit, tables)
-    who = document.who(project.draft)
+    who = "people" if link is None else link.words.households
     mean, largest = each / math.sqrt(tables), precision.largest_margin(rho, unit)
     if people:
         margins, average, worst = f"± {each / people:.1%} of {who}", f"± {mean / people:.2%}", f"± {largest / people:.2%} of {who}"

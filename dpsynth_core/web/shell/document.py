@@ -178,6 +178,19 @@ def is_linked(draft: Mapping[str, Any]) -> bool:
     return "members" in draft
 
 
+def state_setting(draft: Draft, name: str, value: int | list[str]) -> None:
+    """Store a setting of an extension in a draft; 0 and [] take it away, and the section `extensions` with its last setting.
+
+    Args:
+        draft: The draft, which is changed.
+        name: The setting's name.
+        value: The setting's value.
+    """
+    stated = {other: kept for other, kept in draft.pop("extensions", {}).items() if other != name}
+    if stated := stated | ({name: value} if value else {}):
+        draft["extensions"] = stated
+
+
 def second(draft: Mapping[str, Any]) -> Draft:
     """Return the second table as a draft, for functions that take a draft of one table.
 
