@@ -135,8 +135,8 @@ def judged(question: str, check: Callable[[], str]) -> Check:
 
 def _asked(plan: Plan, bundle: Bundle) -> Mapping[str, Callable[[Opened], str]]:
     """Return the checks that a bundle needs: without checks of claims that neither its plan nor its document mentions."""
-    stated = (*plan.spec.extensions, *bundle.document)
-    unasked = {claim.question for claim in CLAIMS if claim.setting and not {claim.setting, claim.part} & {*stated}}
+    stated = plan.spec.extensions
+    unasked = {claim.question for claim in CLAIMS if not claim.is_mentioned(stated) and claim.part not in bundle.document}
     return {question: check for question, check in _CHECKS.items() if question not in unasked}
 
 

@@ -7,7 +7,7 @@ them, and report, card and command line state them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -253,6 +253,10 @@ class Received(Protocol):
     def behind(self, name: str) -> int:
         """Return the number of kernel answers that claims measured after the claim `name` took; 0 for the last claim."""
 
+    @property
+    def of_extensions(self) -> int:
+        """The number of kernel answers that claims of extensions took, which are the last ones."""
+
     def replaying(self, answers: slice) -> SealedKernel:
         """Return a kernel that gives the stored answers of a slice again, with their charges.
 
@@ -294,6 +298,11 @@ class Claim(Generic[Stated]):
     reading: ClassVar[str] = ""
     libraries: ClassVar[tuple[str, ...]] = ()
     form: TypeAdapter[Any]
+
+    @classmethod
+    def is_mentioned(cls, stated: Collection[str]) -> bool:
+        """Return whether specs and documents with these settings of extensions mention the claim."""
+        return not cls.setting or cls.setting in stated
 
     def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:  # noqa: ARG002
         """Return whether a spec can have this claim, so that its share of the budget is set aside; True by default.

@@ -370,7 +370,7 @@ class Spec(Part):
         if not self.budget.share(WEIGHTED.name):
             del obj["budget"][WEIGHTED.name]
         for claim in CLAIMS:
-            if claim.setting and claim.setting not in self.extensions:
+            if not claim.is_mentioned(self.extensions):
                 del obj["budget"][claim.name]
         del obj["members"]
         if (of := self.members) is not None:

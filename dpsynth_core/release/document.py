@@ -99,7 +99,7 @@ def to_json(release: Release) -> dict[str, Any]:
         **{
             claim.part: claim.to_json(release.plan, release.claims[claim.name])
             for claim in CLAIMS
-            if not claim.setting or claim.setting in spec.extensions
+            if claim.is_mentioned(spec.extensions)
         },
         "despite": release.despite if release.needs_reason else "",
         "verdict": named_tables(release),

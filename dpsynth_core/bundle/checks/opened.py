@@ -281,6 +281,11 @@ class Opened:
         later = CLAIMS[names.index(name) + 1 :]
         return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in later)
 
+    @property
+    def of_extensions(self) -> int:
+        """The number of kernel answers that belong to claims of extensions, which are the last ones."""
+        return sum(claim.answers(self.plan, self.release.claims[claim.name]) for claim in CLAIMS if claim.setting)
+
     def replaying(self, answers: slice) -> SealedKernel:
         """Return a kernel that repeats the recorded answers of this slice, with their charges. It has no private table.
 

@@ -79,14 +79,14 @@ class Models(Claim[tuple[Usefulness, ...]]):
             Nothing: No models were asked for, or the run ended before them.
         """
         targets = received.plan.targets
-        answers = [answer for answer in received.answers if answer.operation == "measure_right"]
-        later = received.behind(self.name)  # answers of claims that may ask for the same, and follow
+        own = received.answers[: len(received.answers) - received.of_extensions]  # which may ask for the same
+        answers = [answer for answer in own if answer.operation == "measure_right"]
         if not stated:
             ended = received.interrupted or received.branded(self.brand)
             expect(not targets or ended, "the plan asks for models, and nothing is said of any")
-            expect(len(answers) <= later or received.interrupted, "it was measured how often models are right, and nothing is said of it")
+            expect(not answers or received.interrupted, "it was measured how often models are right, and nothing is said of it")
             raise Nothing("no models were asked for" if not targets else "the run was interrupted before it was measured")
-        expect(1 <= len(answers) <= 1 + later, "nothing was measured that it could follow from")
+        expect(len(answers) == 1, "nothing was measured that it could follow from")
         from dpsynth_core.claims.models import measuring  # loaded where models were measured
 
         recomputed = measuring.again(received, stated, answers[0])
