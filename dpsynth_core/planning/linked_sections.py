@@ -10,9 +10,9 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.graphical.households import workload
+from dpsynth_core.planning.plan import link_of
 from dpsynth_core.planning.spec import TableSpec, can_be_both
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.link import Link
 
 
 def check(stated: Stated) -> None:
@@ -53,14 +53,10 @@ def of_two(
         InputError: A rule is invalid, `most` is out of range, or the tables cannot be linked.
         CapacityError: The table of a rule has too many cells.
     """
-    layout = extension.layout(stated)
-    if layout is None:
-        link = Link.ruled(first, second, most, rules)
-    else:
-        new: Callable[..., Link] = extension.load(layout.link)
-        link = new(first, second, most, rules, stated)
+    link = link_of(first, second, most, rules, stated)
     members = {**table, "domain": second.to_json(), "rules": list(rules)}
-    return {"members": members, "workload": workload(link).to_json(), "mechanism": {"name": registry.of_linked(layout)}}
+    own = {"name": registry.of_linked(extension.layout(stated))}
+    return {"members": members, "workload": workload(link).to_json(), "mechanism": own}
 
 
 def of_one(

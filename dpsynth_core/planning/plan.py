@@ -559,12 +559,9 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     layout = extension.layout(spec.extensions)
     if spec.mechanism.name != (own := registry.of_linked(layout)) or spec.mechanism.settings:
         raise InputError("mechanism", f"{what} have a mechanism of their own", f"name {own!r}, without settings")
-    most = spec.unit.max_rows_per_person
+    link = link_of(households, members, spec.unit.max_rows_per_person, second.rules, spec.extensions)
     if layout is None:
-        link = ruled(households, members, most, second.rules)
-    else:
-        new: Callable[..., Link] = extension.load(layout.link)
-        link = new(households, members, most, second.rules, spec.extensions)
+        _check_rules(link)
     for number, one in enumerate(spec.criteria):
         if one.get("column") in members:
             problem = f"it is of {link.words.members}, of {link.words.which} no ranges, means or quantiles are measured"
@@ -634,6 +631,26 @@ def askable(link: Link) -> Domain:
     return link.domain.keep([one.name for one in link.columns])
 
 
+def link_of(first: Domain, second: Domain, most: int, rules: Sequence[object], stated: extension.Stated) -> Link:
+    """Return the link of two tables as a spec asks for it: pairs of members, or the layout of an extension.
+
+    Args:
+        first: The columns of the first table.
+        second: The columns of the second table.
+        most: The largest number of rows of the second table that count for a row of the first.
+        rules: The rules across both tables, as JSON values.
+        stated: The spec's section `extensions`.
+
+    Raises:
+        InputError: A rule is invalid, `most` is out of range, or the tables cannot be linked.
+        CapacityError: The table of a rule has too many cells.
+    """
+    if (layout := extension.layout(stated)) is None:
+        return Link.ruled(first, second, most, rules)
+    new: Callable[..., Link] = extension.load(layout.link)
+    return new(first, second, most, rules, stated)
+
+
 def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
     """Return the link of two tables with rules on the members of a household.
 
@@ -647,12 +664,17 @@ def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object
         InputError: A rule is invalid, or no household with at least one member can satisfy all of
             them.
     """
+    link = Link.ruled(households, members, most, rules)
+    _check_rules(link)
+    return link
+
+
+def _check_rules(link: Link) -> None:
+    """Check that some household with members can satisfy all rules of a link of pairs of members."""
     from dpsynth_core.inference.household_rules import Rules  # loaded for two tables alone
 
-    link = Link.ruled(households, members, most, rules)
-    if rules and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
+    if (link.rules or link.numbers) and not any(map(Rules(link).can_hold, range(1, link.most + 1))):
         raise InputError("members.rules", "no household with members can keep all of them", "leave one of them out")
-    return link
 
 
 def check_person(domain: Domain, person: str | None) -> None:
