@@ -341,7 +341,7 @@ class Headline:
     who: str = "people"
 
     def per(self, each: int, who: str) -> Headline:
-        """Return the headline with numbers in those of `each` records, such as households, and the word for them."""
+        """Return the headline with numbers of units of `each` records, such as households, and their word `who`."""
         return replace(self, people=self.people / each, noise=self.noise / each, who=who)
 
     @property

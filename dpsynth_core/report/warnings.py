@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpsynth_core.evaluation.questions.answer import answer
-from dpsynth_core.evaluation.questions.question import SHARE, Question
 from dpsynth_core.evaluation.unread import Undeclared
 from dpsynth_core.evaluation.verdict import UNREAD
 from dpsynth_core.foundation.visible import listed
@@ -36,11 +34,13 @@ def warnings(release: Release) -> list[str]:
 
 
 def _at_most(release: Release) -> Iterator[str]:
-    """Yield a warning if 5% of the owners of rows, beyond the noise, have as many as count. Others than rows in order get none."""
+    """Yield a warning if 5% of the owners of rows, beyond the noise, have as many as count. Only rows in order have the warning."""
     link = release.plan.link
     if link is None or not link.words.most_of:
         return
-    from dpsynth_core.evaluation.questions import linked  # loaded for two tables alone
+    from dpsynth_core.evaluation.questions import linked  # these are loaded for two tables alone
+    from dpsynth_core.evaluation.questions.answer import answer
+    from dpsynth_core.evaluation.questions.question import SHARE, Question
 
     codes = release.codes if isinstance(release.codes, Repeated) else None
     known = linked.of_households(link, codes, release.tables_of_columns, release.certificate)

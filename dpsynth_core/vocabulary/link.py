@@ -111,7 +111,7 @@ class Link:
 
     @property
     def words(self) -> LinkWords:
-        """How pages, files and errors call those whom the tables are about."""
+        """The words of pages, files and errors for households and members."""
         return HOUSEHOLDS
 
     @property

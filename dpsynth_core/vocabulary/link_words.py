@@ -1,4 +1,4 @@
-"""How pages, files and errors call those whom two linked tables are about."""
+"""The words of pages, files and errors for the owners and the rows of two linked tables."""
 
 from __future__ import annotations
 
@@ -102,9 +102,6 @@ class LinkWords:
         ("Across both tables", "A column of the first table by one of a member."),
         ("Within households", "A column of one member by one of another member of the same household."),
     )
-
-    def __hash__(self) -> int:
-        return hash((self.household, self.person))
 
 
 HOUSEHOLDS = LinkWords()
