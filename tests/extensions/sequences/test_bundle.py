@@ -43,6 +43,15 @@ def put(held: Files, name: str, rows: pd.DataFrame) -> None:
     held[name] = rows.to_csv(index=False).encode()
 
 
+def seen_swapped(rows: pd.DataFrame) -> pd.DataFrame:
+    """A person's first and second row change places: of the first person whose second row says how long before the first was."""
+    second = rows["patient"].duplicated() & ~rows["patient"].shift().duplicated() & rows["days_before"].notna()
+    number = rows.index[second][0]
+    places = [*range(len(rows))]
+    places[number - 1], places[number] = number, number - 1
+    return rows.iloc[places]
+
+
 def shifted(held: Files) -> None:
     """The last row of the second person goes to the front of the file."""
     rows = table(held, "members.csv")
@@ -73,11 +82,7 @@ def first_after_another(held: Files) -> None:
 
 def swapped(held: Files) -> None:
     """First and second rows change places: the order of a person's rows."""
-    rows = table(held, "members.csv")
-    (second, *_) = rows.index[rows["patient"].duplicated()]
-    places = [*range(len(rows))]
-    places[second - 1], places[second] = second, second - 1
-    put(held, "members.csv", rows.iloc[places])
+    put(held, "members.csv", seen_swapped(table(held, "members.csv")))
 
 
 def dead_before(held: Files) -> None:
@@ -121,11 +126,7 @@ def other_gap(held: Files) -> None:
 
 
 def two_swapped(held: Files) -> None:
-    rows = table(held, "rows-in-order.csv")
-    (second, *_) = rows.index[rows["patient"].duplicated()]
-    places = [*range(len(rows))]
-    places[second - 1], places[second] = second, second - 1
-    put(held, "rows-in-order.csv", rows.iloc[places])
+    put(held, "rows-in-order.csv", seen_swapped(table(held, "rows-in-order.csv")))
 
 
 def one_more(held: Files) -> None:
