@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date
-from hashlib import sha256
 from typing import Any
 
 from dpsynth_core.bundle.verdicts import CONSISTENT, INCONSISTENT, PARTLY, Report
-from dpsynth_core.foundation.documents import parse_json
+from dpsynth_core.foundation.documents import canonical_digest, parse_json
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_one_paragraph
 from dpsynth_core.foundation.visible import visible
@@ -96,7 +95,7 @@ class Decision:
     @property
     def code(self) -> str:
         """SHA-256 of the decision's content, 64 hexadecimal digits."""
-        return sha256(json.dumps(_content(self), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        return canonical_digest(_content(self))
 
 
 def of(report: Report, answer: str | None, reason: str, name: str, role: str, day: date) -> Decision:

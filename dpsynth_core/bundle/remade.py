@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import Any, BinaryIO, Generic, TypeVar, cast
 
 import pyarrow.parquet as pq
@@ -100,11 +98,6 @@ def pack(files: Mapping[str, bytes], stream: BinaryIO) -> None:
         OSError: The stream cannot be written; the ZIP is then incomplete.
     """
     zipped({name: in_memory(content) for name, content in files.items()}, stream)
-
-
-def digest_of(stated: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a document as canonical JSON, in hexadecimal digits."""
-    return sha256(json.dumps(stated, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def text_writer(text: str) -> Writer:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from dpsynth_core.foundation.documents import canonical
 from dpsynth_core.foundation.errors import InputError, shown
 
 SIGNATURE = "SIGNATURE.json"
@@ -103,7 +104,7 @@ def _statement(key: str, manifest: bytes, spec: Any, cited: Any) -> dict[str, An
 
 def _message(statement: dict[str, Any]) -> bytes:
     """Return the signed bytes: the statement as canonical JSON (sorted keys, no spaces)."""
-    return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+    return canonical(statement)
 
 
 def _written(statement: dict[str, Any], signature: str) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote
@@ -60,6 +61,16 @@ def decoded(content: bytes, field: str) -> str:
         return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError:
         raise InputError(field, "the file is not UTF-8 text", "save it as UTF-8") from None
+
+
+def canonical(value: Any) -> bytes:
+    """Return a value as canonical JSON: keys of objects are sorted, no spaces, ASCII. Equal values have equal bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def canonical_digest(value: Any) -> str:
+    """Return the SHA-256 of a value as canonical JSON, in hexadecimal digits."""
+    return sha256(canonical(value)).hexdigest()
 
 
 def parse_json(text: str, field: str) -> Any:

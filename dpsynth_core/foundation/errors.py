@@ -7,7 +7,7 @@ offending record must never be put into one; column names, file structure and ev
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dpsynth_core.foundation.visible import shortened
 
@@ -71,6 +71,10 @@ class InputError(ValueError):
         self.field = field
         self.problem = problem
         self.remedy = remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process makes the same error: from its parts, as it does not know the arguments."""
+        return type(self).__new__, (type(self), str(self)), vars(self)
 
 
 class CapacityError(InputError):

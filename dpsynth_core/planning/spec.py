@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -20,7 +19,7 @@ from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import WeightSpec
 from dpsynth_core.foundation import extension
-from dpsynth_core.foundation.documents import base_name, check_path, is_uri, parse_json, read_document
+from dpsynth_core.foundation.documents import base_name, canonical_digest, check_path, is_uri, parse_json, read_document
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.planning.private_views import Look, ordered
@@ -412,7 +411,7 @@ class Spec(Part):
 
     def digest(self) -> str:
         """Return the SHA-256 of the published document as hexadecimal digits, which a reader of the release can check."""
-        return digest_of(self.published())
+        return canonical_digest(self.published())
 
 
 def can_be_both(kind: str) -> bool:
@@ -432,11 +431,6 @@ def most_unstated_rows(members: int = 0) -> int:
             number of members, both tables have at most 1,000,000 rows together (`MAX_UNSTATED_ROWS`).
     """
     return max(1, MAX_UNSTATED_ROWS // (1 + members))
-
-
-def digest_of(published: Mapping[str, Any]) -> str:
-    """Return the SHA-256, in hexadecimal digits, of a document as canonical JSON (sorted keys, no spaces)."""
-    return sha256(json.dumps(published, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def load_spec(path: Path) -> Spec:

@@ -7,12 +7,12 @@ finds changes made around the triggers, and `ledger_head` finds missing entries 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 from itertools import pairwise
 
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.store.connection import Connection
 from dpsynth_core.store.database import reading
 from dpsynth_core.store.faults import BooksLost
@@ -73,7 +73,7 @@ class Entry:
     def digest(self) -> str:
         """Return the hash that the entry must have: SHA-256 of every field but `hash`, in hexadecimal digits."""
         content = {key: value for key, value in vars(self).items() if key != "hash"}
-        return sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        return canonical_digest(content)
 
 
 OF_RUN = "NOT INDEXED WHERE run = ?"

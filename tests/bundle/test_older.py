@@ -18,8 +18,8 @@ from dpsynth_core.bundle import verdicts
 from dpsynth_core.bundle.verdicts import FAILED, REPLAYED
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.cli.command_line import main
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.release import document as releases
 from tests.additions import listed
 from tests.bundle import pack
@@ -36,7 +36,7 @@ def without(name: str, obj: dict[str, Any]) -> dict[str, Any]:
     part = next(claim.part for claim in CLAIMS if claim.name == name)
     shares = {share: value for share, value in obj["spec"]["budget"].items() if share != name}
     spec = {**obj["spec"], "budget": shares}
-    return {**{key: value for key, value in obj.items() if key != part}, "spec": spec, "spec_sha256": digest_of(spec)}
+    return {**{key: value for key, value in obj.items() if key != part}, "spec": spec, "spec_sha256": canonical_digest(spec)}
 
 
 @pytest.mark.parametrize("golden", goldens.specs())
@@ -101,7 +101,7 @@ def test_a_sealed_spec_says_nothing_that_a_published_one_leaves_out() -> None:
     def change(held: dict[str, bytes]) -> None:
         whole = json.loads(held["release.json"])
         spec = {**whole["spec"], "data": {**whole["spec"]["data"], "delimiter": ";"}}
-        held["release.json"] = json.dumps({**whole, "spec": spec, "spec_sha256": digest_of(spec)}).encode()
+        held["release.json"] = json.dumps({**whole, "spec": spec, "spec_sha256": canonical_digest(spec)}).encode()
         held["spec.json"] = json.dumps(spec).encode()
 
     assert "Is the plan the sealed one?" in failed(repacked(change))

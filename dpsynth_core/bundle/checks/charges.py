@@ -8,8 +8,8 @@ from typing import Any
 from dpsynth_core.bundle.checks.opened import Opened
 from dpsynth_core.bundle.unpack import parsed
 from dpsynth_core.claims.outcome import NEAR, Nothing, expect, named, near
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.planning.plan import INSIDE, Plan
-from dpsynth_core.planning.spec import digest_of
 from dpsynth_core.privacy.events import delta_of
 from dpsynth_core.privacy.thresholds import threshold
 from dpsynth_core.release import synthesis
@@ -33,7 +33,7 @@ def sealed_plan(opened: Opened) -> str:
         Wrong: The check fails.
     """
     written = opened.bundle.document["spec"]
-    digest = digest_of(written)
+    digest = canonical_digest(written)
     expect(digest == opened.bundle.document["spec_sha256"], "the spec is not the one whose SHA-256 the release names")
     expect(_within(written, opened.plan.spec.published()), "the spec says more than a published one")
     expect(parsed("spec.json", opened.bundle.files["spec.json"]) == written, "spec.json is another spec")

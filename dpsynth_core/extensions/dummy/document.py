@@ -9,10 +9,11 @@ from typing import Any
 
 from typing_extensions import override
 
-from dpsynth_core.bundle.remade import digest_of, table_writers, text_writer
+from dpsynth_core.bundle.remade import table_writers, text_writer
 from dpsynth_core.extensions.dummy.drawing import Drawn
 from dpsynth_core.extensions.dummy.order import Order
 from dpsynth_core.foundation.content import Writer
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.foundation.visible import escaped, visible
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import document as releases
@@ -73,7 +74,7 @@ class DummyAbout(About):
 
 def digest(order: Order) -> str:
     """Return the SHA-256 of an order as canonical JSON, in hexadecimal digits."""
-    return digest_of(order.to_json())
+    return canonical_digest(order.to_json())
 
 
 def statement(order: Order) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 from typing_extensions import override
 
-from dpsynth_core.bundle.remade import digest_of, table_writers, text_writer
+from dpsynth_core.bundle.remade import table_writers, text_writer
 from dpsynth_core.extensions.rows_from import tables
 from dpsynth_core.extensions.rows_from.fitting import Drawn
 from dpsynth_core.extensions.rows_from.order import Order
 from dpsynth_core.foundation.content import Writer
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.foundation.visible import escaped, listed, visible
 from dpsynth_core.planning.about_spec import AboutSpec
 from dpsynth_core.release import document as releases
@@ -75,7 +76,7 @@ class TablesAbout(About):
 
 def digest(order: Order) -> str:
     """Return the SHA-256 of an order as canonical JSON, in hexadecimal digits."""
-    return digest_of(order.to_json())
+    return canonical_digest(order.to_json())
 
 
 def promise(order: Order) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
@@ -486,4 +487,4 @@ class Sweep:
     def digest(self) -> str:
         """Return the SHA-256 (hexadecimal) of the document, in which the plan has its published form (`Spec.published`)."""
         obj = self.to_json() | {"base": self.base.published()}
-        return sha256(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        return canonical_digest(obj)
