@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from statistics import fmean
@@ -28,18 +28,17 @@ from dpsynth_core.inference.roots import Roots, of_members, paired, rooted
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.inference.smoothing import smooth_columns
 from dpsynth_core.mechanisms.graphical.grouping import OfColumns
-from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
+from dpsynth_core.mechanisms.graphical.linked_rounds import Rounds, costs_of, noise_of, rounds_of
 from dpsynth_core.mechanisms.graphical.models import (
     FINAL,
-    ROUGH,
+    Answers,
     Capacity,
     Choice,
     Selections,
     columns_too_large,
-    unrelated_tables,
 )
 from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import ANNEALING, RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import ANNEALING, fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -50,9 +49,9 @@ from dpsynth_core.vocabulary.measurement import Clique, MarginalCounts, Measurem
 from dpsynth_core.vocabulary.workload import Workload
 from dpsynth_core.vocabulary.zeros import StructuralZeros
 
-COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.09, 0.95, 8, 64.0, 3.0
-"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
-below how many standard deviations of its noise a value is one with others."""
+COLUMNS, MEASURING, CAPACITY_MB, MERGE_BELOW = 0.09, 0.95, 64.0, 3.0
+"""Share of the budget for single columns, and of a round's for measuring; how large the model may become; below how many standard
+deviations of its noise a value is one with others."""
 APART = 0.06
 """A class of sizes of households is divided where noise is at most this share of either part."""
 OF_NUMBER = 7.0
@@ -64,8 +63,6 @@ ALIKE = 0.035
 """Likewise, for how many members of a household are alike."""
 PRECISE = 5.0
 """How many times as precise as what is measured of members who are alike it counts what is known of their columns."""
-TOGETHER = 6
-"""A round measures one table for each so many before it."""
 OF_THREE, MOST_TABLES, MOST_CELLS = 0.64, 100, 10_000
 """What a table of three columns weighs beside the mean of its pairs, which are asked for and do not tell it; how many there may be, the
 smallest first, and of how many cells each."""
@@ -240,81 +237,44 @@ class Households:
             A Measured for each table, a Fitted for each estimate of the models, then a Finished.
         """
         link, domain = self.link, kernel.domain
-        columns = (*link.households.names, NUMBER, *link.members.names)
-        shares = least_error_shares(domain, {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in columns})
-        measured: list[Measurement] = []
-        for clique, share in shares.items():
-            sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
-            measured += yield from measure(kernel, 0, [clique], sigma)
+        measured = yield from self._measure_columns(kernel)
         total = total_from(kernel, measured)
         noise = noise_of(workload, sigma_for(kernel.rho_left, kernel.unit.marginal_l2) / total)
         rounds = rounds_of(noise)
         held = next(one.values for one in measured if one.clique == (NUMBER,))
         sizes = classes(link, _starts(held / total, noise * math.sqrt(rounds / MEASURING) / APART))
         kernel = kernel.grouped([sizes]) if sizes.size > 1 else kernel
-        both = _Both(link, kernel.domain)
-        sums = _Sums(kernel, both, sizes)
-        parts = [_Part(kernel, names, both.of(measured)) for names in _parts(link, sizes.name)]
+        models, left = _Models(kernel, link, sizes, measured), kernel.rho_left
         candidates = {_by_class(kernel.domain, link, clique, sizes.name): weight for clique, weight in workload.weights.items()}
-        home = {clique: next(part for part in parts if part.holds(clique)) for clique in candidates}
-        left, alike = kernel.rho_left, dict[str, list[Measurement]]()
-        for name, cliques in self._alike().items():
-            sigma = sigma_for(ALIKE / (2 * len(link.members)) * left, kernel.unit.marginal_l2)
-            alike[name] = yield from measure(kernel, 0, cliques, sigma)
-        many, first = parts[0].allowed(self._numbers(candidates), 1.0), dict[Clique, NDArray[np.float64]]()
-        for clique, share in least_error_shares(kernel.domain, dict.fromkeys(many, 1.0)).items():
-            sigma = sigma_for(share * NUMBERS * left, kernel.unit.marginal_l2)
-            measured += yield from measure(kernel, 0, [clique], sigma)
-            first[clique] = parts[0].model.marginal(clique)
-            parts[0].take(both.of(measured[-1:], first[clique]), 1.0)
-        parts[0].fit(kernel, FINAL, parts[1].model)
+        alike = yield from self._measure_alike(kernel, left)
+        yield from models.measure_numbers(self._numbers(candidates), NUMBERS * left)
         yield fitted(kernel, 0, "first models from single columns and numbers of members")
         candidates |= (three := self._of_three(kernel.domain, candidates))
-        home |= dict.fromkeys(three, parts[0])
         costs = costs_of(kernel.domain, candidates, len(three))
-        budget = RoundBudget.spending(kernel.rho_left / rounds, MEASURING, kernel.unit.marginal_l2, kernel.selection_price)
-        number, last, record, tables = 0, not candidates, Selections(), len(measured)
-        while not last:
-            number += 1
-            pool, choices = list(candidates), list[Choice]()
-            for _ in range(max(1, tables // TOGETHER)):
-                budget, last = budget.affordable(kernel, MEASURING)
-                spent = (kernel.rho_spent + budget.rho) / kernel.rho_total
-                pool = [clique for part in parts for clique in part.allowed((r for r in pool if home[r] is part), spent)]
-                if not pool:
-                    break
-                answers = {clique: answer for part in parts for clique, answer in part.answers(r for r in pool if home[r] is part)}
-                choices.append(worst(kernel, answers, candidates, costs, budget))
-                chosen = choices[-1].clique
-                rho = MEASURING * budget.rho * costs[chosen]
-                last = last or rho >= kernel.rho_left
-                sigma = sigma_for(kernel.rho_left if last else rho, kernel.unit.marginal_l2)
-                if chosen not in first and sums.pay(chosen, sigma / parts[0].model.total):
-                    told: Sequence[Measurement | Roots] = sums.measured(chosen, sigma, parts[0].model, parts[1].model)
-                    record.pass_over(choices[-1])
-                    seen = choices[-1].chosen
-                    choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
-                else:
-                    measured += yield from measure(kernel, number, [chosen], sigma)
-                    record.add(choices[-1], measured[-1])
-                    every = one_each(one for one in measured if one.clique == chosen)
-                    told = both.of(every, first.setdefault(chosen, answers[chosen]))
-                for part in parts:
-                    part.take(told, spent)
-                pool, tables = unrelated_tables(chosen, pool), tables + 1
-                if last:
-                    break
-            for part in parts:
-                part.fit(kernel, FINAL if last or not choices else ROUGH, parts[1].model)
-            yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
-            last = last or not choices
-            if 2 * sum(choice.taught_little(home[choice.clique].model) for choice in choices) >= len(choices):
-                budget = budget.annealed(kernel.rho_left, RESERVE, ANNEALING)
-        details = {"rounds": number, "model_size_mb": sum(part.used_mb for part in parts)}
+        number, record = yield from Rounds(candidates, costs, MEASURING, ANNEALING).run(kernel, models, rounds, len(models.measured))
+        details = {"rounds": number, "model_size_mb": models.used_mb}
         considered = {r: seen for r, seen in record.considered.items() if sizes.name not in r}
-        one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in parts)
+        one, two = (OfColumns(part.model, domain.keep(set(part.domain.names) - {sizes.name})) for part in models.parts)
         numbers = {name: _number_model(kernel, told, domain.clique((NUMBER, name)), one) for name, told in alike.items()}
-        yield Finished(HouseholdModel(link, one, two, numbers), parts[0].model.total, details, tuple(record.selections), considered)
+        yield Finished(HouseholdModel(link, one, two, numbers), models.total, details, tuple(record.selections), considered)
+
+    def _measure_columns(self, kernel: Kernel) -> Generator[Step, None, list[Measurement]]:
+        """Measure single columns, those of members once, for `COLUMNS` of the budget; yield the steps and return the measurements."""
+        link, measured = self.link, list[Measurement]()
+        columns = (*link.households.names, NUMBER, *link.members.names)
+        shares = least_error_shares(kernel.domain, {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in columns})
+        for clique, share in shares.items():
+            sigma = sigma_for(share * COLUMNS * MEASURING * kernel.rho_total, kernel.unit.marginal_l2)
+            measured += yield from measure(kernel, 0, [clique], sigma)
+        return measured
+
+    def _measure_alike(self, kernel: Kernel, left: float) -> Generator[Step, None, dict[str, list[Measurement]]]:
+        """Measure how many members share a value for `ALIKE` of a budget `left`; yield the steps and return the tables of each column."""
+        alike = dict[str, list[Measurement]]()
+        for name, cliques in self._alike().items():
+            sigma = sigma_for(ALIKE / (2 * len(self.link.members)) * left, kernel.unit.marginal_l2)
+            alike[name] = yield from measure(kernel, 0, cliques, sigma)
+        return alike
 
 
 def _starts(held: NDArray[np.float64], few: float) -> list[int]:
@@ -413,6 +373,91 @@ class _Part:
     @property
     def used_mb(self) -> float:
         return self._capacity.used_mb({one.clique for one in self._told})
+
+
+class _Models:
+    """The two models, and what is measured for them.
+
+    Args:
+        kernel: The kernel.
+        link: The link of the tables.
+        sizes: The classes of household sizes.
+        columns: The measurements of single columns.
+
+    Attributes:
+        parts: The model of a household and a member, and that of two members.
+        measured: All measurements of counts.
+    """
+
+    def __init__(self, kernel: Kernel, link: Link, sizes: Groups, columns: list[Measurement]) -> None:
+        self._kernel, self._both, self.measured = kernel, _Both(link, kernel.domain), columns
+        self._sums, self._first = _Sums(kernel, self._both, sizes), dict[Clique, NDArray[np.float64]]()
+        one, two = (_Part(kernel, names, self._both.of(columns)) for names in _parts(link, sizes.name))
+        self.parts = one, two
+
+    def measure_numbers(self, cliques: Iterable[Clique], rho: float) -> Iterator[Step]:
+        """Measure those tables that the first model has room for, yield the steps, and fit the first model.
+
+        Args:
+            cliques: Tables of the number of members.
+            rho: Cost of all of them, in rho.
+        """
+        first, _ = self.parts
+        for clique, share in least_error_shares(self._kernel.domain, dict.fromkeys(first.allowed(cliques, 1.0), 1.0)).items():
+            sigma = sigma_for(share * rho, self._kernel.unit.marginal_l2)
+            self.measured += yield from measure(self._kernel, 0, [clique], sigma)
+            self._first[clique] = first.model.marginal(clique)
+            first.take(self._both.of(self.measured[-1:], self._first[clique]), 1.0)
+        self._fit(first, FINAL)
+
+    def _home(self, clique: Clique) -> _Part:
+        """Return the model that answers a table: the first one if it has all columns."""
+        return next(part for part in self.parts if part.holds(clique))
+
+    def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
+        by_home = [(clique, self._home(clique)) for clique in cliques]
+        return [clique for part in self.parts for clique in part.allowed((r for r, home in by_home if home is part), fraction)]
+
+    def answers(self, cliques: Iterable[Clique]) -> Answers:
+        by_home = [(clique, self._home(clique)) for clique in cliques]
+        return {clique: answer for part in self.parts for clique, answer in part.answers(r for r, home in by_home if home is part)}
+
+    def learn(
+        self, choice: Choice, answer: NDArray[np.float64], number: int, sigma: float, fraction: float, record: Selections
+    ) -> Generator[Step, None, Choice]:
+        """Measure a chosen table: sums of roots where they pay and no counts were measured, else counts."""
+        (first, second), chosen = self.parts, choice.clique
+        if chosen not in self._first and self._sums.pay(chosen, sigma / self.total):
+            told: Sequence[Measurement | Roots] = self._sums.measured(chosen, sigma, first.model, second.model)
+            record.pass_over(choice)
+            choice = replace(choice, chosen=replace(choice.chosen, offset=choice.chosen.offset * OF_ROOTS))
+        else:
+            self.measured += yield from measure(self._kernel, number, [chosen], sigma)
+            record.add(choice, self.measured[-1])
+            every = one_each(one for one in self.measured if one.clique == chosen)
+            told = self._both.of(every, self._first.setdefault(chosen, answer))
+        for part in self.parts:
+            part.take(told, fraction)
+        return choice
+
+    def fit(self, stopping: Stopping) -> None:
+        for part in self.parts:
+            self._fit(part, stopping)
+
+    def _fit(self, part: _Part, stopping: Stopping) -> None:
+        part.fit(self._kernel, stopping, self.parts[1].model)
+
+    def learnt_little(self, choice: Choice) -> bool:
+        return choice.taught_little(self._home(choice.clique).model)
+
+    @property
+    def total(self) -> float:
+        """The estimated number of records."""
+        return self.parts[0].model.total
+
+    @property
+    def used_mb(self) -> float:
+        return sum(part.used_mb for part in self.parts)
 
 
 def _number_model(kernel: Kernel, told: Sequence[Measurement], known: Clique, first: RowModel) -> GraphicalModel:
