@@ -32,6 +32,7 @@ def main() -> None:
     frame.header("domain", sentence, document.domain_zone(project.draft))
     learning_view.section(project, rows)
     as_table = sources_view.loaders(project, rows)
+    additions.draw("columns", project)
     sources_view.justification(project, rows)
     several_view.several(project, rows)
     if as_table:

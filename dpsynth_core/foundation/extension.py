@@ -307,6 +307,8 @@ class Engine:
 
 PLACES = {
     "data": "the project",
+    "person": "the project, whose tables have a person column",
+    "columns": "the project",
     "domain": "the project",
     "workload": "the project",
     "budget": "the project",
@@ -378,6 +380,8 @@ class Layout:
             `extensions`, and returns the domains of both tables and the rules across them as JSON. It raises InputError.
         columns: Import path of a function that takes the columns of the second table's domain and the spec's section `extensions`, and
             returns the names of the columns that are read of the second table beside the key. "" for those of its domain.
+        made: Name of the setting that names columns of the second domain which no table has; "" if there are none.
+        least: The smallest number of rows of the second table that may count for a row of the first.
     """
 
     name: str
@@ -389,6 +393,8 @@ class Layout:
     of_one: str = ""
     parts: str = ""
     columns: str = ""
+    made: str = ""
+    least: int = 1
 
 
 @dataclass(frozen=True)
@@ -611,6 +617,22 @@ def second_columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
     found = layout(stated)
     read: tuple[str, ...] = names if found is None or not found.columns else load(found.columns)(names, stated)
     return read
+
+
+def made_columns(stated: Stated) -> tuple[str, ...]:
+    """Return the names of the columns of the second of two linked tables that are reckoned from others, and that no table has.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    found = layout(stated)
+    named = stated.get(found.made) if found is not None else None
+    return tuple(named) if isinstance(named, list) else ()
+
+
+def of_layouts() -> frozenset[str]:
+    """Return the names of the settings that ask for a layout, or go with one."""
+    return frozenset(setting.name for one in built_in() if one.layouts for setting in one.settings)
 
 
 def asked(stated: Stated) -> tuple[Extension, ...]:

@@ -51,6 +51,7 @@ class Model(Protocol):
 
 PARENTS, CHILDREN, ACROSS, WITHIN = "households", "members", "across", "within"
 KINDS = (PARENTS, CHILDREN, ACROSS, WITHIN)
+NUMBERS = "number"
 
 
 def kinds(link: Link) -> dict[Clique, str]:
@@ -64,6 +65,20 @@ def kinds(link: Link) -> dict[Clique, str]:
     columns, mine = (*link.households.names, NUMBER), link.members.names
     every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: link.pairs}
     return {clique: kind for kind, tables in every.items() for clique in tables}
+
+
+def told_kinds(link: Link) -> dict[Clique, str]:
+    """Return all tables of two columns, each with its kind as pages name it.
+
+    Tables with the number of members have a kind of their own, `NUMBERS`, if the link's words name it; all else is as in `kinds`.
+    """
+    return {clique: NUMBERS if link.words.number and NUMBER in clique else kind for clique, kind in kinds(link).items()}
+
+
+def told_titles(link: Link) -> dict[str, tuple[str, ...]]:
+    """Return title and description of each kind of table of `told_kinds`, in the order of pages."""
+    number = {NUMBERS: link.words.number} if link.words.number else {}
+    return dict(zip(KINDS, link.words.kinds, strict=True)) | number
 
 
 def classes(link: Link, starts: Sequence[int] = CLASSES) -> Groups:

@@ -59,6 +59,43 @@ def of_two(
     return {"members": members, "workload": workload(link).to_json(), "mechanism": own}
 
 
+def check_table(table: Mapping[str, Any], stated: Stated) -> None:
+    """Check that a table can be named as both of two linked tables.
+
+    Args:
+        table: The section `data` of the spec.
+        stated: The spec's section `extensions`, which asks for a layout.
+
+    Raises:
+        InputError: The layout is of two tables, or of others than this one.
+    """
+    layout, what = extension.layout(stated), extension.what_is_linked(stated)
+    if layout is None or not layout.parts:
+        raise InputError("members", f"{what} are two tables", "name the second one")
+    if table.get("engine") is not None or not can_be_both(str(table["kind"])):
+        raise InputError("data", f"{what} are read from files that this machine counts", "name a file, and no engine")
+    if table.get("quoting") == "standard":
+        raise InputError("data.quoting", f"of {what}, no cell has line breaks", "write the file without them, and leave this out")
+
+
+def divided(domain: Domain, person: str | None, stated: Stated) -> tuple[Domain, Domain, list[Any]]:
+    """Return the domains of both tables that one table is named as, and the rules of its domain as rules across both, as JSON.
+
+    Args:
+        domain: The columns of the table, with rules of its own.
+        person: The column that identifies people.
+        stated: The spec's section `extensions`, which asks for a layout of one table.
+
+    Raises:
+        InputError: A column cannot be used, or no person column is named.
+    """
+    layout, what = extension.layout(stated), extension.what_is_linked(stated)
+    if person is None or layout is None:
+        raise InputError("unit.person_column", f"{what} belong to somebody, and no column says to whom", "name the column of the person")
+    divide: Callable[..., tuple[Domain, Domain, list[Any]]] = extension.load(layout.parts)
+    return divide(domain, person, stated)
+
+
 def of_one(
     domain: Domain, table: Mapping[str, Any], person: str | None, most: int, rules: Sequence[Any], stated: Stated
 ) -> dict[str, dict[str, Any]]:
@@ -76,16 +113,7 @@ def of_one(
         InputError: A column, a rule or `most` cannot be used, or the table cannot be linked with itself.
         CapacityError: The table of a rule has too many cells.
     """
-    layout, what = extension.layout(stated), extension.what_is_linked(stated)
-    if layout is None or not layout.parts:
-        raise InputError("members", f"{what} are two tables", "name the second one")
-    if table.get("engine") is not None or not can_be_both(str(table["kind"])):
-        raise InputError("data", f"{what} are read from files that this machine counts", "name a file, and no engine")
-    if table.get("quoting") == "standard":
-        raise InputError("data.quoting", f"of {what}, no cell has line breaks", "write the file without them, and leave this out")
-    if person is None:
-        raise InputError("unit.person_column", f"{what} belong to somebody, and no column says to whom", "name the column of the person")
-    divide: Callable[..., tuple[Domain, Domain, list[Any]]] = extension.load(layout.parts)
-    first, second, own = divide(domain, person, stated)
+    check_table(table, stated)
+    first, second, own = divided(domain, person, stated)
     written = {name: value for name, value in table.items() if name in TableSpec.model_fields}
     return {"domain": first.to_json(), **of_two(first, second, written, most, [*own, *rules], stated)}

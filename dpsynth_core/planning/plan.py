@@ -559,9 +559,7 @@ def _linked(spec: Spec, households: Domain, second: MembersSpec) -> Link:
     layout = extension.layout(spec.extensions)
     if spec.mechanism.name != (own := registry.of_linked(layout)) or spec.mechanism.settings:
         raise InputError("mechanism", f"{what} have a mechanism of their own", f"name {own!r}, without settings")
-    link = link_of(households, members, spec.unit.max_rows_per_person, second.rules, spec.extensions)
-    if layout is None:
-        _check_rules(link)
+    link = ruled(link_of(households, members, spec.unit.max_rows_per_person, (), spec.extensions), second.rules)
     for number, one in enumerate(spec.criteria):
         if one.get("column") in members:
             problem = f"it is of {link.words.members}, of {link.words.which} no ranges, means or quantiles are measured"
@@ -651,22 +649,21 @@ def link_of(first: Domain, second: Domain, most: int, rules: Sequence[object], s
     return new(first, second, most, rules, stated)
 
 
-def ruled(households: Domain, members: Domain, most: int, rules: Sequence[object]) -> Link:
-    """Return the link of two tables with rules on the members of a household.
+def ruled(link: Link, rules: Sequence[object]) -> Link:
+    """Return a link with these rules in place of its own, which somebody with rows of the second table can keep.
 
     Args:
-        households: The columns of the first table.
-        members: The columns of the second table.
-        most: The largest number of members of a household.
+        link: The link.
         rules: The rules, as JSON values.
 
     Raises:
         InputError: A rule is invalid, or no household with at least one member can satisfy all of
-            them.
+            them. A layout of an extension checks the latter with its settings.
     """
-    link = Link.ruled(households, members, most, rules)
-    _check_rules(link)
-    return link
+    made = link.with_rules(rules)
+    if type(made) is Link:
+        _check_rules(made)
+    return made
 
 
 def _check_rules(link: Link) -> None:

@@ -377,14 +377,16 @@ def remove_uploads(owner: str, project: str, but: Path | None = None, shelf: She
 def check_reach(owner: str, project: str, spec: Spec) -> None:
     """Check that a spec names no file inside the tool's own directory except uploads of this very project.
 
-    Each of the private, second and public tables must be on a shelf for its use; the private one may be a public upload.
+    Each of the private, second and public tables must be on a shelf for its use; the private one may be a public upload, and the second
+    table may be the private one.
 
     Raises:
         InputError: It names another such file, or the person has no such project.
     """
     load(owner, project)
     members, public = (table.path if table else "" for table in (spec.members, spec.public))
-    private = (("data.path", spec.data.path, ("uploads", "public")), ("members.path", members, ("members",)))
+    second = ("uploads", "public") if members == spec.data.path else ("members",)
+    private = (("data.path", spec.data.path, ("uploads", "public")), ("members.path", members, second))
     for field, path, shelves in (*private, ("public.path", public, ("public",))):
         place = Path(path).resolve()
         allowed = any(place.is_relative_to((project_folder(project) / shelf).resolve()) for shelf in shelves)

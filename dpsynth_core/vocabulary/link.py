@@ -97,6 +97,10 @@ class Link:
         alone = [StructuralZeros((n.column, cls.other(n.column)), ((n.codes, n.codes),)) for n in numbers if n.most == 1 < most]
         return cls(households, members, most, (*zeros, *alone), numbers)
 
+    def with_rules(self, rules: Sequence[object]) -> Link:
+        """Return the link with these rules, as JSON, in place of its own. Raises what `ruled` raises."""
+        return Link.ruled(self.households, self.members, self.most, rules)
+
     def __post_init__(self) -> None:
         records_each(self.most)
         for domain in (self.households, self.members):

@@ -49,6 +49,7 @@ class LinkWords:
         computed: What a column is that no file of rows has, as a sentence.
         columns: The same by name of a column.
         kinds: Title and description of each kind of table (`inference.households.KINDS`), in this order.
+        number: The same for tables with the number of rows, where they are named apart; () where they are among the others.
     """
 
     household: str = "household"
@@ -102,6 +103,7 @@ class LinkWords:
         ("Across both tables", "A column of the first table by one of a member."),
         ("Within households", "A column of one member by one of another member of the same household."),
     )
+    number: tuple[str, ...] = ()
 
 
 HOUSEHOLDS = LinkWords()

@@ -82,7 +82,7 @@ class Order:
         _check_public(members, f"{field}.domain")
         for one in (domain, members):
             check_person(one, key)
-        link = ruled(domain, members, most, rules)
+        link = ruled(Link(domain, members, most), rules)
         link.check_rules(rules)
         return cls(stated, domain, rows, seed, link, key)
 

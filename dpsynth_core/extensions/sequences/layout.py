@@ -11,7 +11,7 @@ Public: domains, rules and a limit. It says how codes of two tables become recor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -76,6 +76,19 @@ class SequenceLink(Link):
             column = self.members[self.gap]
             if not column.is_number or not column.missing:
                 raise InputError(field, "it is the time since the row before, which a first row lacks", 'give numbers, and "missing": true')
+
+    def with_rules(self, rules: Sequence[object]) -> SequenceLink:
+        """Return the link with these rules, as JSON, in place of its own; they may name what the link makes.
+
+        Raises:
+            InputError: A rule is invalid, or counts rows.
+            CapacityError: The table of a rule has too many cells.
+        """
+        read, counted = across.read(rules, self.columns, self.members)
+        if counted:
+            raise InputError("members.rules", "rows in order have no rules about how many rows have a value", "leave it out")
+        shown = {one.name: one for one in self.columns}
+        return replace(self, rules=tuple(as_shown(rule, shown) for rule in read))
 
     @property
     def made_names(self) -> set[str]:
@@ -247,12 +260,7 @@ def linked(households: Domain, members: Domain, most: int, rules: Sequence[objec
     """
     order, gap = _one(stated, "order"), _one(stated, "gap")
     new: Mapping[str, object] = {"order": None if order == FILE_ORDER else order, "gap": gap, "everybody": "constant" in stated}
-    plain = SequenceLink(households, members, most, **new)  # type: ignore[arg-type]
-    read, counted = across.read(rules, plain.columns, members)
-    if counted:
-        raise InputError("members.rules", "rows in order have no rules about how many rows have a value", "leave it out")
-    shown = {one.name: one for one in plain.columns}
-    return SequenceLink(households, members, most, tuple(as_shown(rule, shown) for rule in read), **new)  # type: ignore[arg-type]
+    return SequenceLink(households, members, most, **new).with_rules(rules)  # type: ignore[arg-type]
 
 
 def _one(stated: Stated, name: str) -> str | None:

@@ -18,11 +18,12 @@ GAP = (
     "before it, is not known."
 )
 _KINDS = (
-    ("Of persons", "Two columns of a person, or one with the number of rows (“members”)."),
+    ("Of persons", "Two columns of a person."),
     ("Of rows", "Two columns of one row."),
-    ("Person and row", "A column of a person, or the number of rows, by one of a row."),
+    ("Person and row", "A column of a person by one of a row."),
     ("A row and the row before", "A column of a row by one of the row before it: what follows what."),
 )
+_NUMBER = ("Number of rows", "How many rows a person has, by a column of the person or of a row.")
 
 
 def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]]) -> LinkWords:
@@ -78,4 +79,5 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         computed="Counted from the rows of a person, for the noisy tables; no file of rows has this column.",
         columns=dict(columns),
         kinds=_KINDS,
+        number=_NUMBER,
     )

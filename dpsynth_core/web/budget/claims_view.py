@@ -18,6 +18,7 @@ from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import NUMBERS, USUAL_SHARE, WeightSpec
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.planning import precision
@@ -48,6 +49,8 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
         shares: The division of the budget, in rho.
     """
     linked = document.is_linked(project.draft)
+    weighs = extension.layout(document.stated(project.draft)) is None or bool(project.draft.get("weight"))
+    of_linked = OF_LINKED if weighs else tuple(name for name in OF_LINKED if name != WEIGHTED.name)
     criteria, predicted = (len(project.draft.get(part) or ()) for part in ("criteria", "models"))
     said = [f"{100 * fields.value(budget_view.CERTIFICATE, 0.0):g}% for a certificate"]
     said += [f"{criteria or 'no'} criteri{'on' if criteria == 1 else 'a'}"] * (criteria > 0 or not linked)
@@ -55,7 +58,7 @@ def cards(project: Current, workload: Workload, unit: Unit, shares: Shares) -> N
     asked = bool(criteria or (predicted and not linked))
     with st.expander(f"Row checks: {', '.join(said)}", asked, icon=":material/rule:", key=f"{project.id}:claims_{asked}"):
         for name, card in CARDS.items():
-            if not linked or name in OF_LINKED or (name == CRITERIA.name and criteria):
+            if not linked or name in of_linked or (name == CRITERIA.name and criteria):
                 card(project, workload, unit, shares)
         for claim in () if linked else CLAIMS:
             if claim.name not in CARDS and not claim.setting:

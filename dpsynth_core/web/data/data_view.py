@@ -21,7 +21,7 @@ from dpsynth_core.store.population_names import mixed_scripts
 from dpsynth_core.vocabulary import usual
 from dpsynth_core.web.data import members_view, project_table, public_view, reading_view
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import curator, document, fields, frame, numbers, plan_first, refusals, session
+from dpsynth_core.web.shell import additions, curator, document, fields, frame, kept_rules, numbers, plan_first, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal, names
 
@@ -80,7 +80,7 @@ def source(project: Current, beginning: Callable[[Current], None]) -> None:
                     (st.warning if there.missing else st.info)(literal(sentence, 1000), icon=":material/compare:")
                 if there.missing:
                     st.caption("The plan leaves out what the table lacks.")
-            if document.is_linked(project.draft):
+            if document.has_second(project.draft):
                 members_view.chosen(project)
             records(project)
 
@@ -151,15 +151,18 @@ def _again(read: Callable[..., Table], **changes: Any) -> None:
 
 
 def _person(project: Current) -> None:
+    grows = not document.is_linked(project.draft)
     left, right = st.columns([3, 2])
     with left:
         columns, help = [None, *document.columns(project.draft)], "It only limits the rows per person; you need not release it."
         fields.choice("Column that tells people apart", "unit.person_column", columns, {None: "Choose a column…"}, help=help)
     with right:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=1_000_000)
-        help = "Further rows of a person are left out. Noise grows in proportion."
+        help = "Further rows of a person are left out." + " Noise grows in proportion." * grows
         most = fields.number("Most rows per person", "unit.max_rows_per_person", parse, placeholder="such as 3", help=help)
-    members_view.left_out(most, "rows")
+    members_view.left_out(most, "rows", grows)
+    if project.draft["unit"]["person_column"] is not None:
+        additions.draw("person", project)
 
 
 @session.edits
@@ -171,6 +174,8 @@ def _forget_person(draft: document.Draft) -> None:
     """
     draft["unit"].update(person_column=None, max_rows_per_person=None if draft["wizard"]["several"] else 1)
     draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)
+    document.forget_layout(draft)
+    kept_rules.take_over(draft)
 
 
 def people(project: Current) -> None:
@@ -188,7 +193,7 @@ def people(project: Current) -> None:
         _population(project)
         parse, example = partial(numbers.optional, field="number of people", high=10**10), "such as 32,000"
         fields.number("About how many people?", "wizard.people", parse, "{:,}".format, placeholder=example, help=_PEOPLE_HELP)
-        if document.is_linked(project.draft):
+        if document.has_second(project.draft):
             st.caption(_LINKED)
             return
         ways = {False: "Every row is a different person", True: "A person may have several rows"}
@@ -240,7 +245,7 @@ def more(project: Current) -> None:
     hidden = "presence is hidden" if relation == ADD_REMOVE else "records are hidden"
     public = "with a public table" if "public" in draft else "no public table"
     alone = not document.is_linked(draft)
-    second = ", no second table" if alone and "data" in draft and KINDS[draft["data"]["kind"]].is_file else ""
+    second = ", no second table" if not document.has_second(draft) and "data" in draft and KINDS[draft["data"]["kind"]].is_file else ""
     with st.expander(f"More settings: {limit}{copies}{hidden}, {public}{second}", icon=":material/tune:", key=f"{project.id}:more"):
         if second:
             members_view.part(project)

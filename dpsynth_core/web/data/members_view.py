@@ -14,7 +14,7 @@ from dpsynth_core.store import projects
 from dpsynth_core.vocabulary.link import MOST
 from dpsynth_core.web.data import project_table, reading_view
 from dpsynth_core.web.data.project_table import Table
-from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
+from dpsynth_core.web.shell import additions, document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import names
 
@@ -83,6 +83,8 @@ def chosen(project: Current) -> None:
         parse = partial(numbers.whole, field="unit.max_rows_per_person", low=1, high=MOST)
         most = fields.number("Members of each, at most", "unit.max_rows_per_person", parse, help=_MOST_HELP)
     left_out(most, "members")
+    if project.draft["unit"]["person_column"] is not None:
+        additions.draw("person", project)
     if doubled := [name for name in shared if name != project.draft["unit"]["person_column"]]:
         st.caption(f"Both tables have {names(doubled)}: the release uses those of the first. Rename them in one file to use both.")
     if kind.is_file:
@@ -98,7 +100,7 @@ _MANY = ("half", "most")
 _LEFT_OUT = {"unknown": "I do not know", "few": "None or a few", "half": "About half", "most": "Most"}
 
 
-def left_out(most: int | None, what: str) -> None:
+def left_out(most: int | None, what: str, grows: bool = False) -> None:
     """Draw a question about how many rows exceed the limit, and a warning if these are many.
 
     The answer, a note in the draft, is the curator's own; no table is counted.
@@ -106,10 +108,11 @@ def left_out(most: int | None, what: str) -> None:
     Args:
         most: The limit of rows per person or household; None while it is not valid.
         what: The name of the rows on the page, "rows" or "members".
+        grows: Whether noise grows with the limit.
     """
     look: dict[str, Any] = {"kind": "segmented", "help": _LEFT_OUT_HELP}
     said = fields.choice(f"How many {what} are beyond that?", "wizard.left_out", list(_LEFT_OUT), _LEFT_OUT, **look)
     if most and said in _MANY:
-        whose, noise = ("household", "") if what == "members" else ("person", ", with more noise")
+        whose, noise = "household" if what == "members" else "person", ", with more noise" * grows
         told = f"{_LEFT_OUT[said]} of the {what} will be missing from the release: it has {most:,} of each {whose}."
         st.warning(f"{told} A higher limit keeps more of them{noise}.", icon=":material/content_cut:")

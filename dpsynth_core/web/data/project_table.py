@@ -234,6 +234,7 @@ def link(draft: Draft, table: Table) -> None:
     draft["wizard"]["members"] = {"place": "members:"}
     _note(document.second(draft), table)
     if there is None:
+        document.forget_layout(draft)
         kept_rules.take_over(draft)
         shared = [name for name in document.columns(draft) if name in table.columns]
         draft["unit"].update(person_column=shared[0] if len(shared) == 1 else None, max_rows_per_person=MOST_MEMBERS)
@@ -247,8 +248,9 @@ def unlink(draft: Draft) -> None:
     The unit of privacy becomes one row of the first table. What was stated about the second table's columns
     stays stored for the Domain page, and no file is deleted.
     """
-    if document.is_linked(draft):
+    if document.has_second(draft):
         del draft["members"], draft["wizard"]["members"]
+        document.forget_layout(draft)
         kept_rules.take_over(draft)
         draft["unit"].update(person_column=None, max_rows_per_person=1)
         draft["wizard"].setdefault("typed", {}).pop("unit.max_rows_per_person", None)

@@ -106,7 +106,7 @@ def _first(draft: Draft, column: ColumnDraft) -> ColumnDraft:
     The person column, and columns that an earlier plan does not name, are not used.
     """
     if column.name == draft["unit"]["person_column"]:
-        return column.left_out().changed(note=_KEY) if document.is_linked(draft) else column.left_out()
+        return column.left_out().changed(note=_KEY) if document.has_second(draft) else column.left_out()
     there = plan_first.differences(draft)
     return column.changed(use=False, note="Your plan does not name it.") if there and column.name in there.extra else column
 
@@ -130,7 +130,7 @@ def save(draft: Draft, change: Change, origin: str = "", rules: Callable[[], lis
     draft["wizard"][_STORED] = [column.to_json() for column in columns]
     kept = kept_rules.of(draft) if rules is None else rules()
     draft["domain"] = _meant([column for column in columns if not column.table])
-    if document.is_linked(draft):
+    if document.has_second(draft):
         draft["members"]["domain"] = _meant([column for column in columns if column.table])
     kept_rules.keep(draft, kept)
     draft["domain_origin"] = domain_table.origin_of(columns) or UNSTATED

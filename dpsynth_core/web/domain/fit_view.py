@@ -93,7 +93,7 @@ def compared(project: Current) -> Comparison:
         if not simulated:
             curator.note(COMPARED)
         with st.spinner("Reading the whole table …"):
-            there = zip(document.tables(project.draft), document.domains(project.draft), strict=True)
+            there = zip(document.tables(project.draft), document.read_domains(project.draft), strict=True)
             found = [project_table.outside_of(table, domain) for table, domain in there]
             return combine(lambda *fits: tuple(chain.from_iterable(fits)), *found)
     except InputError as error:
@@ -188,7 +188,7 @@ def _not_understood(project: Current) -> str:
     Returns:
         The reason why the page cannot be left yet; "" if it can.
     """
-    there = list(zip(document.tables(project.draft), document.domains(project.draft), strict=True))
+    there = list(zip(document.tables(project.draft), document.read_domains(project.draft), strict=True))
     key = json.dumps([[project.id, table["data"], domain.to_json()] for table, domain in there], sort_keys=True, default=str)
     if st.session_state.get(_LOOKED, ("", ()))[0] != key:
         try:

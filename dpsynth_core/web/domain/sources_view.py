@@ -85,7 +85,7 @@ def loaders(project: Current, rows: list[ColumnDraft]) -> bool:
         with st.popover("More", icon=":material/more_horiz:", key=draft_rows.loader_key("load_more")):
             _public(project)
             _download(project, "Download the domain", "domain", project.draft.get("domain"))
-            if document.is_linked(project.draft):
+            if document.has_second(project.draft):
                 _download(project, "Download the second domain", "members", project.draft["members"]["domain"])
             as_table = st.toggle("As a table", key=list_view.table_key(project), help="Experts can paste into a grid of all columns.")
     if begins:

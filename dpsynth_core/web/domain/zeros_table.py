@@ -71,7 +71,7 @@ def _check(rules: Sequence[Rule], attributes: Sequence[Attribute], link: Link | 
     if link is None:
         Domain(tuple(attributes), tuple(from_json(rule, attributes, place) for place, rule in enumerate(rules))).check_rules(list(rules))
     else:
-        ruled(link.households, link.members, link.most, rules).check_rules(rules)
+        ruled(link, rules).check_rules(rules)
 
 
 def never_more(link: Link, column: str, who: str, less: Sequence[str], more: Sequence[str]) -> Rule:

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.kinds.dates import Days
@@ -26,6 +27,14 @@ from dpsynth_core.web.shell.text import literal, names, one_line
 
 WAYS = {"sentence": "Say it in a sentence", "order": "Put columns in order", "grid": "Tick it in a grid"}
 OF_LINKED = {"sentence": WAYS["sentence"], "number": "Say how many members", "older": "Compare two members", "grid": WAYS["grid"]}
+OF_LAYOUT = {"sentence": WAYS["sentence"], "grid": WAYS["grid"]}
+_OF_HOUSEHOLDS = (
+    "State what everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
+)
+_OF_LAYOUT = (
+    "State what is impossible by nature or by law, from public knowledge, of a row, its place among the rows of its person, and the row "
+    "before: if “last row” is “no”, nobody has died."
+)
 EXACTLY, AT_MOST = "exactly", "at most"
 ORDERS = {"at_most": "is at most, or not after", "below": "is always below, or before"}
 MUST, NEVER = "must be", "is never"
@@ -78,17 +87,17 @@ def _of_linked(project: Current, rules: Sequence[Rule]) -> None:
         project: The open project.
         rules: The rules.
     """
-    title = "Rules that hold in every household" + (f" ({len(rules)})" if rules else "")
+    plain = extension.layout(document.stated(project.draft)) is None
+    title = ("Rules that hold in every household" if plain else "Combinations that cannot occur") + (f" ({len(rules)})" if rules else "")
     with st.expander(title, expanded=bool(rules), icon=":material/block:", key=_key(project, "section")):
-        what = "State what everybody knows without looking at the tables: a household has one head, and a child is younger than its mother."
-        st.caption(what, help=HELP)
+        st.caption(_OF_HOUSEHOLDS if plain else _OF_LAYOUT, help=HELP)
         try:
             link = document.link(project.draft, rules=())
         except InputError:
-            st.caption(":material/edit: Complete all columns of both tables first.")
+            st.caption(":material/edit: Complete all columns first.")
             return
         _rule_list(rules, link.columns, link)
-        _ways(project, OF_LINKED, rules, link.columns, link)
+        _ways(project, OF_LINKED if plain else OF_LAYOUT, rules, link.columns, link)
 
 
 def _ways(

@@ -14,7 +14,7 @@ from dpsynth_core.evaluation.against_bounds import against, drawable, known
 from dpsynth_core.evaluation.quality import GUESS, INFERRED, Headline
 from dpsynth_core.evaluation.verdict import LIMIT, PARTLY, PUBLISH, UNSHOWN, WITHHOLD, Verdict
 from dpsynth_core.foundation.zones import Zone, Zoned, combine
-from dpsynth_core.inference.households import kinds
+from dpsynth_core.inference.households import told_kinds, told_titles
 from dpsynth_core.release import tables as several
 from dpsynth_core.report import percent
 from dpsynth_core.report.facts import EACH, PICKED, counted, on_trials
@@ -26,7 +26,6 @@ from dpsynth_core.web.results.open_runs import OpenRun, curator_toggle, judged, 
 from dpsynth_core.web.shell import frame
 from dpsynth_core.web.shell.figures import show
 from dpsynth_core.web.shell.text import literal, names
-from dpsynth_core.web.workload.workload_view import KINDS
 
 ERROR_HELP = "People in the wrong group would have to move to another cell for the table to agree with the private one."
 VERDICT_HELP = (
@@ -81,10 +80,10 @@ def tables(opened: OpenRun) -> None:
     with frame.card("How large are the errors?", Zone.RELEASED):
         st.markdown(literal(report.sentence(head.value), 1000), help=f"{ERROR_HELP} {_largest_help(head.value.threshold)}")
     if (link := opened.release.plan.link) is not None:
-        names = {kind: title for kind, (title, _) in zip(KINDS, link.words.kinds, strict=True)}
+        names = {kind: title for kind, (title, _) in told_titles(link).items()}
         made = opened.release.members
         with st.container(border=True):
-            show(charts.by_kind, quality.of_kinds(table, kinds(link)), LIMIT, names, link.words.households, name="by_kind")
+            show(charts.by_kind, quality.of_kinds(table, told_kinds(link)), LIMIT, names, link.words.households, name="by_kind")
             read = several.explained_members(None if made is None else made.num_rows, opened.release.plan.records_each, link.words)
             st.caption(literal(read, 800))
     _every_table(opened, head, table)

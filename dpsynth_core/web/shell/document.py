@@ -39,6 +39,7 @@ from dpsynth_core.claims.criteria.registry import AnyCriterion, check_stated, of
 from dpsynth_core.claims.models import targets as predicted
 from dpsynth_core.claims.models.specs import ModelSpec
 from dpsynth_core.claims.models.targets import Target
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.documents import base_name
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.reasons import check_reason, is_reason
@@ -46,9 +47,8 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.mechanisms.discovery.learning import Portion
 from dpsynth_core.mechanisms.graphical import households
-from dpsynth_core.mechanisms.graphical.households import Households
 from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.planning import about_spec, weakness
+from dpsynth_core.planning import about_spec, linked_sections, weakness
 from dpsynth_core.planning import plan as plans
 from dpsynth_core.planning import proposals as proposed
 from dpsynth_core.planning.defaults import DELTA
@@ -66,7 +66,7 @@ from dpsynth_core.vocabulary import published
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import DATA, Domain, column_field
-from dpsynth_core.vocabulary.link import Link
+from dpsynth_core.vocabulary.link import MOST, Link
 from dpsynth_core.vocabulary.workload import Workload
 
 Draft = dict[str, Any]
@@ -173,9 +173,24 @@ def columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(wizard(draft).get("columns", ()))
 
 
-def is_linked(draft: Mapping[str, Any]) -> bool:
+def has_second(draft: Mapping[str, Any]) -> bool:
     """Return whether the draft has a second table."""
     return "members" in draft
+
+
+def is_linked(draft: Mapping[str, Any]) -> bool:
+    """Return whether the draft is of two linked tables: it has a second one, or an extension counts its table as two."""
+    return has_second(draft) or extension.layout(stated(draft)) is not None
+
+
+def stated(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of extensions that the draft states, as in the spec's section `extensions`."""
+    return draft.get("extensions") or {}
+
+
+def made_columns(draft: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of columns that no table has, because an extension reckons them from others."""
+    return extension.made_columns(stated(draft))
 
 
 def state_setting(draft: Draft, name: str, value: int | list[str]) -> None:
@@ -191,6 +206,30 @@ def state_setting(draft: Draft, name: str, value: int | list[str]) -> None:
         draft["extensions"] = stated
 
 
+def forget_layout(draft: Draft) -> None:
+    """Take away, from a draft, the settings of extensions that count a table or two in a way of their own."""
+    for name in extension.of_layouts():
+        state_setting(draft, name, 0)
+
+
+IMPOSSIBLE = "impossible"
+"""Where a domain, and the wizard's notes, keep rules about impossible combinations."""
+
+
+def kept_rules(draft: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a new list of the draft's rules about impossible combinations; [] if it has none.
+
+    For two linked tables these are the rules stored with the second table, which may concern both.
+    """
+    return list(draft["members"].get("rules", ())) if has_second(draft) else first_rules(draft)
+
+
+def first_rules(draft: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a new list of the rules that were stated of the first table; [] without any."""
+    noted = wizard(draft).get(IMPOSSIBLE)
+    return list((draft.get("domain") or {}).get(IMPOSSIBLE, []) if noted is None else noted)
+
+
 def second(draft: Mapping[str, Any]) -> Draft:
     """Return the second table as a draft, for functions that take a draft of one table.
 
@@ -204,15 +243,18 @@ def second(draft: Mapping[str, Any]) -> Draft:
 
 def tables(draft: Draft) -> tuple[Draft, ...]:
     """Return a draft for each table: the draft itself, and the second table if there is one."""
-    return (draft, second(draft)) if is_linked(draft) else (draft,)
+    return (draft, second(draft)) if has_second(draft) else (draft,)
 
 
 def every_column(draft: Draft) -> dict[str, Draft]:
-    """Return for each column, by its name, the draft of the table that has it; the first table's if both have it."""
+    """Return for each column, by its name, the draft of the table that has it; the first table's if both have it.
+
+    Columns that no table has (`made_columns`) are the last table's, behind all others.
+    """
     there: dict[str, Draft] = {}
     for table in tables(draft):
         there |= {name: table for name in columns(table) if name not in there}
-    return there
+    return there | {name: tables(draft)[-1] for name in made_columns(draft) if name not in there}
 
 
 def doubts(draft: Mapping[str, Any], stated: Mapping[str, Any] | None = None) -> tuple[Doubt, ...]:
@@ -245,10 +287,21 @@ def domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
     Raises:
         InputError: A domain is missing or wrong.
     """
-    stated = [draft.get("domain"), *([draft["members"].get("domain")] if is_linked(draft) else [])]
-    if not all(stated):
+    written = [draft.get("domain"), *([draft["members"].get("domain")] if has_second(draft) else [])]
+    if not all(written):
         raise InputError("domain", "the domain is not complete yet", "finish the Domain page")
-    return tuple(_domain(_key(one)) for one in stated)
+    return tuple(_domain(_key(one)) for one in written)
+
+
+def read_domains(draft: Mapping[str, Any]) -> tuple[Domain, ...]:
+    """Return the domain of each table as `domains` does, without rules, and without columns that no table has.
+
+    Raises:
+        InputError: A domain is missing or wrong.
+    """
+    made = made_columns(draft)
+    plain = domains(draft) if not made else (replace(one, impossible=()) for one in domains(draft))
+    return tuple(one.keep([name for name in one.names if name not in made]) if made else one for one in plain)
 
 
 def domain(draft: Mapping[str, Any]) -> Domain:
@@ -264,22 +317,24 @@ def domain(draft: Mapping[str, Any]) -> Domain:
 
 
 def link(draft: Mapping[str, Any], rules: Sequence[Any] | None = None) -> Link:
-    """Return the link between the draft's two tables.
+    """Return the link between the draft's two tables, which may be one table that an extension counts as two.
 
     Args:
-        draft: The draft.
+        draft: The draft, of two linked tables.
         rules: Rules that hold in every household, instead of the draft's own, which may be wrong.
 
     Raises:
-        KeyError: The draft has no second table.
-        InputError: A domain is missing or wrong, the largest number of members is not valid, or the
-            rules contradict the domains.
+        InputError: A domain is missing or wrong, the largest number of members is not valid, the
+            rules contradict the domains, or one table cannot be counted as two.
     """
     domains(draft)
-    most = draft["unit"]["max_rows_per_person"]
+    most, person, own = draft["unit"]["max_rows_per_person"], draft["unit"]["person_column"], extension.of_layouts()
     _check_typed({"members of each": most})
-    ruled = draft["members"].get("rules", []) if rules is None else rules
-    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, _key(ruled))
+    ruled = _key(kept_rules(draft) if rules is None else rules)
+    asked = _key({name: said for name, said in stated(draft).items() if name in own})
+    if not has_second(draft):
+        return _link_of_one(_key(draft["domain"]), person, most, ruled, asked)
+    return _link(_key(draft["domain"]), _key(draft["members"]["domain"]), most, ruled, asked)
 
 
 def who(draft: Mapping[str, Any]) -> str:
@@ -303,8 +358,13 @@ def decided(draft: Mapping[str, Any]) -> Mapping[str, Any]:
     if not is_linked(draft):
         return draft
     budget = {name: share for name, share in draft["budget"].items() if name not in ("ranges", "discovery")} | {"inside": 0.0, "means": 0.0}
-    mechanism = {"name": Households.card.name, "settings": {}}
-    return {**draft, "workload": workload(draft).to_json(), "mechanism": mechanism, "budget": budget}
+    name = registry.of_linked(extension.layout(stated(draft)))
+    own = {"workload": workload(draft).to_json(), "mechanism": {"name": name, "settings": {}}}
+    if not has_second(draft):
+        unit, table, rules = draft["unit"], draft.get("data") or _LATER, kept_rules(draft)
+        parts = _domain(_key(draft["domain"])), table, unit["person_column"], unit["max_rows_per_person"]
+        own |= {name: part for name, part in linked_sections.of_one(*parts, rules, stated(draft)).items() if name not in own}
+    return {**draft, **own, "budget": budget}
 
 
 def workload(draft: Mapping[str, Any]) -> Workload:
@@ -400,7 +460,7 @@ def mechanism(draft: Mapping[str, Any]) -> Mechanism:
         InputError: The mechanism is unknown, its settings are not valid, or the two tables are not complete.
     """
     if is_linked(draft):
-        return Households(link(draft))
+        return registry.linked(link(draft), extension.layout(stated(draft)))
     return registry.configured(registry.get(draft["mechanism"]["name"]), draft["mechanism"]["settings"])
 
 
@@ -518,7 +578,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     if any(map(doubts, tables(dict(draft)))):
         raise InputError("table", "the file can be read in more than one way", "answer the question above")
     person = draft["unit"]["person_column"]
-    if is_linked(draft):
+    if has_second(draft):
         if not all(person in columns(table) for table in (draft, second(draft))):
             raise InputError("key", "no column is chosen", "choose the column that links the rows of both tables")
         _check_typed({"members of each": draft["unit"]["max_rows_per_person"]})
@@ -529,6 +589,7 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     if draft["unit"]["max_rows_per_person"] is None and "unit.max_rows_per_person" not in wizard(draft).get("typed", {}):
         raise InputError("most rows per person", "no number is given", "say how many rows of a person may count")
     _check_typed({"rows of each person": draft["unit"]["max_rows_per_person"], "limit ε": cap(draft)[0], "limit δ": cap(draft)[1]})
+    _check_layout(draft)
     unit(draft)
     ledger.check_name(str(draft.get("population", "")))
     budgets.check_budget(*cap(draft))
@@ -538,11 +599,27 @@ def _check_data(draft: Mapping[str, Any]) -> None:
     about_spec.read(typed.get("about", ""), "licence and citation")
 
 
+def _check_layout(draft: Mapping[str, Any]) -> None:
+    """Raise InputError if an extension cannot count the tables in the way that the draft states."""
+    said = stated(draft)
+    if (layout := extension.layout(said)) is None:
+        return
+    what, most, least = extension.what_is_linked(said), draft["unit"]["max_rows_per_person"], layout.least
+    if not has_second(draft):
+        linked_sections.check_table(draft.get("data") or _LATER, said)
+    if not least <= most <= MOST:
+        raise InputError("most rows per person", f"{most:,} is out of range for {what}", f"give a number from {least} to {MOST}")
+    for name in extension.second_columns((), said):
+        if name not in columns(tables(dict(draft))[-1]):
+            problem = f"the table of {what} has no such column"
+            raise InputError(column_field(name), problem, "choose another column, or the table that has it")
+
+
 def _check_domain(draft: Mapping[str, Any]) -> None:
     for table, stated in zip(tables(dict(draft)), domains(draft), strict=True):
         plans.check_person(stated, draft["unit"]["person_column"])
         for name in stated.names:
-            if name not in columns(table):
+            if name not in (*columns(table), *made_columns(draft)):
                 raise InputError(column_field(name), "the table has no such column", "drop the column, or choose the table that has it")
     domain(draft)
     if domain_zone(draft) is Zone.CURATOR:
@@ -617,8 +694,15 @@ def _with_published(text: str, tables_text: str) -> Domain:
 
 
 @lru_cache(maxsize=16)
-def _link(first_text: str, second_text: str, most: int, rules_text: str) -> Link:
-    return plans.ruled(_domain(first_text), _domain(second_text), most, json.loads(rules_text))
+def _link(first_text: str, second_text: str, most: int, rules_text: str, stated_text: str) -> Link:
+    return plans.ruled(plans.link_of(_domain(first_text), _domain(second_text), most, (), json.loads(stated_text)), json.loads(rules_text))
+
+
+@lru_cache(maxsize=16)
+def _link_of_one(text: str, person: str | None, most: int, rules_text: str, stated_text: str) -> Link:
+    said = json.loads(stated_text)
+    first, second, own = linked_sections.divided(_domain(text), person, said)
+    return plans.ruled(plans.link_of(first, second, most, (), said), [*own, *json.loads(rules_text)])
 
 
 @lru_cache(maxsize=16)

@@ -16,7 +16,7 @@ from dpsynth_core import charts
 from dpsynth_core.foundation.documents import decoded
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.inference.households import ACROSS, KINDS, WITHIN, kinds
+from dpsynth_core.inference.households import ACROSS, WITHIN, told_kinds, told_titles
 from dpsynth_core.mechanisms import registry
 from dpsynth_core.planning import precision
 from dpsynth_core.planning.proposals import MANY_COLUMNS
@@ -87,13 +87,13 @@ def choice(project: Current) -> None:
 
 def _of_linked(link: Link) -> None:
     """Draw a description of each kind of table that two linked tables have, with the number of tables."""
-    number, first, second = Counter(kinds(link).values()), link.households.names[0], link.members.names[0]
+    number, first, second = Counter(told_kinds(link).values()), link.households.names[0], link.members.names[0]
     examples = {
         ACROSS: f"Example: {first} by {second}.",
         WITHIN: f"Example: {second} by {link.other(second)}.",
     }
     with frame.card("Which tables of counts will be measured?", Zone.PUBLIC, link.words.once):
-        for kind, (title, what) in zip(KINDS, link.words.kinds, strict=True):
+        for kind, (title, what) in told_titles(link).items():
             if number[kind]:
                 tables = f"{number[kind]:,} table{'s' * (number[kind] != 1)}"
                 st.markdown(f"**{title}** · {tables}. {what} {literal(examples.get(kind, ''), 200)}")

@@ -1,0 +1,1 @@
+"""Tests of the pages, with rows of a person in order."""
