@@ -3,6 +3,7 @@ from dpsynth_core.extensions.dummy.interface import dummy as dummy
 from dpsynth_core.extensions.intervals.interface import analyse as analyse
 from dpsynth_core.extensions.intervals.interface import pool as pool
 from dpsynth_core.extensions.intervals.interface import samples as samples
+from dpsynth_core.extensions.queries.interface import query as query
 from dpsynth_core.extensions.rows_from.coarsening import protect_table as protect_table
 from dpsynth_core.extensions.rows_from.interface import Fitted as Fitted
 from dpsynth_core.extensions.rows_from.interface import rows_from as rows_from

@@ -2,7 +2,7 @@
 
 BUILT_IN: tuple[str, ...] = (
     "archives", "attacks", "audit", "cluster", "criteria", "databases", "disclosure", "dummy", "evidence", "holdout", "in_python",
-    "intervals", "marks", "noise_check", "programs", "repeated", "research", "rows_from", "sequences",
+    "intervals", "marks", "noise_check", "programs", "queries", "repeated", "research", "rows_from", "sequences",
     "survey_files", "tradeoffs",
 )
 """Folders of the extensions. How to delete one is in ARCHITECTURE.md, and `tests/extensions/test_deletion.py` does it."""
