@@ -1,13 +1,14 @@
-"""A claim: for how many people the rows name a value, rightly and wrongly, to somebody who knows other values of theirs (DiSCO)."""
+"""Two claims: for how many people the rows name a value (DiSCO), and how many are alone with values that exactly one row has (RepU)."""
 
 from dpsynth_core.foundation.extension import Extension, Texts
 
 _HERE = "dpsynth_core.extensions.disclosure"
-SETTING, MOST = "disclosure", 3
-"""The name of the setting, which is the claim's too, and the most questions of a release."""
+SETTING, UNIQUES, MOST = "disclosure", "uniques", 3
+"""The names of the settings, which are the claims' too, and the most questions of a release to each."""
 
 EXTENSION = Extension(
-    summary="For how many people the rows name a value to somebody who knows other values, rightly and wrongly, measured with noise.",
+    summary="For how many people the rows name a value to somebody who knows other values, and how many are alone with their values.",
+    operations=f"{_HERE}.operations",
     settings=(
         Texts(
             name=SETTING,
@@ -16,9 +17,16 @@ EXTENSION = Extension(
             most=MOST,
             check=f"{_HERE}.planned:check",
         ),
+        Texts(
+            name=UNIQUES,
+            metavar="LIST",
+            help='measure how many people are alone with values that one row has: "age, sex"; for 50,000 people or more; up to three',
+            most=MOST,
+            check=f"{_HERE}.planned:check_uniques",
+        ),
     ),
-    claims=((SETTING, f"{_HERE}.claim:DISCLOSURE"),),
+    claims=((SETTING, f"{_HERE}.claim:DISCLOSURE"), (UNIQUES, f"{_HERE}.uniques:REPLICATED")),
     forecasts=f"{_HERE}.planned:sentences",
-    views=(("row_checks", f"{_HERE}.view:card"),),
-    parts=(("evidence", "dpsynth_core.extensions.disclosure.evidence_part"),),
+    views=(("row_checks", f"{_HERE}.view:card"), ("row_checks", f"{_HERE}.view:alone_card")),
+    parts=(("audit", f"{_HERE}.audits"), ("evidence", f"{_HERE}.evidence_part")),
 )

@@ -9,36 +9,28 @@ whom it is named wrongly is N - R, whose noise has sqrt(2) times the deviation. 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 from typing_extensions import override
 
-from dpsynth_core.claims.claim import Asked, BudgetShare, Claim, Final, Received
-from dpsynth_core.claims.models.stated import CONFIDENCE, Share
-from dpsynth_core.claims.outcome import Nothing, alike, expect
+from dpsynth_core.claims.claim import Asked, BudgetShare, Final
+from dpsynth_core.claims.models.stated import Share
 from dpsynth_core.extensions.disclosure import SETTING
 from dpsynth_core.extensions.disclosure.lookup import predictors
+from dpsynth_core.extensions.disclosure.of_rows import OfRows
 from dpsynth_core.extensions.disclosure.questions import PER_QUESTION, UNSAID, Question, in_words, questions
-from dpsynth_core.mechanisms.mechanism import Mechanism
-from dpsynth_core.privacy import meaning
+from dpsynth_core.extensions.disclosure.shares import interval, limits, share_of
 from dpsynth_core.privacy.interface import SealedKernel
-from dpsynth_core.privacy.unit import REPLACE
-from dpsynth_core.statistics.distances import possible
-from dpsynth_core.statistics.intervals import Noisy, fraction
-from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
-from dpsynth_core.vocabulary.measurement import ROUNDING
 from dpsynth_core.vocabulary.rows import one_table
 
 if TYPE_CHECKING:
     from dpsynth_core.planning.plan import Plan
-
-_HALVINGS = 60
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Disclosure:
     total_measured: bool
 
 
-class Disclosing(Claim[Disclosure]):
+class Disclosing(OfRows[Disclosure]):
     """The number of people for whom the rows name a value, rightly and wrongly, to somebody who knows other values of theirs."""
 
     name = SETTING
@@ -92,6 +84,7 @@ class Disclosing(Claim[Disclosure]):
     unmeasured = (
         "The run was interrupted before it was measured for how many people the rows name a value. A share of the budget was for that."
     )
+    subject = "for how many people the rows name a value"
     question = "Does it follow for how many people the rows name a value?"
     title = "What could somebody learn about me from these rows?"
     noun = "disclosure"
@@ -103,11 +96,6 @@ class Disclosing(Claim[Disclosure]):
         "people. The limit of every attack on a person follows from epsilon."
     )
     form = TypeAdapter(Disclosure | None)
-
-    @override
-    def wanted(self, document: Mapping[str, Any], mechanism: Mechanism) -> bool:
-        """Return whether the spec asks about disclosure."""
-        return SETTING in (document.get("extensions") or {})
 
     @override
     def check(self, plan: Asked) -> None:
@@ -143,21 +131,9 @@ class Disclosing(Claim[Disclosure]):
         """Return the number of kernel answers that were measured for it: the counts, and the number of people if it was not known."""
         return 0 if stated is None else 1 + stated.total_measured
 
-    def follows(self, received: Received, stated: Disclosure | None) -> str:
-        """Make the lookups again from the rows, and the shares from the noisy counts; return a clause if they are as stated.
-
-        Raises:
-            Wrong: A lookup or a share does not follow, or they are missing, or were not measured.
-            Nothing: They were not asked for, or the run ended before them.
-        """
-        if stated is None:
-            asked, ended = self.asked(received.plan), received.interrupted or received.branded(self.brand)
-            expect(not asked or ended, "the plan asks for how many people the rows name a value, and nothing is said of it")
-            raise Nothing("it was not asked for" if not asked else "the run was interrupted before it was measured")
-        expect(self.asked(received.plan), "the plan does not ask for it")
-        again = self.again(received, self.took(received, stated))
-        expect(again is not None, "the measured counts are not of these rows and the plan's questions")
-        expect(alike(asdict(cast(Any, again)), asdict(stated)), "the shares do not follow from the measured counts")
+    @override
+    def clause(self, stated: Disclosure) -> str:
+        """Return what was checked about a statement that follows."""
         number = len(stated.questions)
         counted = "the lookup, the shares and intervals" if number == 1 else f"{number} lookups, their shares and intervals"
         return f"{counted} follow from the rows and from what was measured"
@@ -174,7 +150,8 @@ class Disclosing(Claim[Disclosure]):
         if stated is None:
             return []
         who = "records" if plan.unit.max_rows_per_person > 1 else "people"
-        return [*(_sentence(one, who) for one in stated.questions), *_limits(cast("Plan", plan), stated, who)]
+        most = max(one.rightly.value for one in stated.questions)
+        return [*(_sentence(one, who) for one in stated.questions), *limits(cast("Plan", plan), most, who)]
 
 
 def _asked(plan: Asked) -> tuple[Question, ...]:
@@ -193,64 +170,17 @@ def state(asked: Sequence[Question], noisy: NDArray[np.float64], sigma: float, t
     """
     found = []
     for one, (some, right) in zip(asked, noisy.reshape(-1, PER_QUESTION).tolist(), strict=True):
-        shares = [_share(count, noises, sigma, total) for count, noises in ((right, 1), (some - right, 2), (some, 1))]
+        shares = [share_of(count, noises, sigma, total) for count, noises in ((right, 1), (some - right, 2), (some, 1))]
         rightly, wrongly, either = shares
         found.append(Disclosed(one.target, one.keys, rightly, wrongly, either, some, right))
     return Disclosure(tuple(found), sigma, total, total_measured)
-
-
-def _share(count: float, noises: int, sigma: float, total: Total) -> Share:
-    """Return a noisy count of people as a share with its 95 % interval, all from 0 to 1; `noises` counts were added up to it.
-
-    A count below 0 has the upper end of a count of 0, so that no interval is a single point.
-    """
-    noise, people, reach = math.sqrt(noises * (sigma**2 + ROUNDING)), Noisy(total.value, total.sigma), normal((1 + CONFIDENCE) / 2)
-    low, _ = fraction(Noisy(count, noise), people, reach)
-    _, high = fraction(Noisy(max(count, 0.0), noise), people, reach)
-    return Share(possible(count / total.value), possible(low), possible(high))
-
-
-def least_without(plan: Plan, share: float) -> float:
-    """Return how often an attack works at least on people who do not take part, if it works on this share of those who do.
-
-    An attack that works on a share b of those who do not take part works on at most T(b) of those who do, with T the trade-off curve of
-    the release's budget. The result is the smallest b with T(b) at least `share`, from 0 to `share`.
-
-    Args:
-        plan: The plan.
-        share: Share of people, from 0 to 1.
-    """
-    shares, low, high = plan.shares, 0.0, share
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        allowed = float(meaning.power(shares.accountant, shares.rho, np.array([middle]), shares.slack)[0])
-        low, high = (low, middle) if allowed >= share else (middle, high)
-    return low
 
 
 def _sentence(one: Disclosed, who: str) -> str:
     known = f"To somebody who knows {in_words(one.keys)} of a person, the rows"
     if max(one.rightly.high95 - one.rightly.low95, one.wrongly.high95 - one.wrongly.low95) >= UNSAID:
         return f"{known} may name {one.target}. The noise is too large to say for how many {who}."
-    return f"{known} name {one.target}, and rightly, for {_interval(one.rightly)} of the {who}, wrongly for {_interval(one.wrongly)}."
-
-
-def _limits(plan: Plan, stated: Disclosure, who: str) -> list[str]:
-    """Return the sentence on what epsilon allows; [] where noise is predictable, or nothing is named."""
-    most = max(one.rightly.value for one in stated.questions)
-    if plan.spec.output.seed is not None or most <= 0:
-        return []
-    without = math.floor(1000 * least_without(plan, most)) / 10  # down, because it is a lower bound
-    part, other = "they take part", "they do not"
-    if plan.unit.relation == REPLACE:
-        part, other = "their own rows are used", "other rows stand in place of theirs"
-    works = f"What works on {most:.1%} of the {who} if {part} works on at least {without:.1f}% of them if {other}."
-    return [f"{works} Epsilon sets this limit, for every attack."]
-
-
-def _interval(share: Share) -> str:
-    decimals = 2 if share.high95 - share.low95 <= 0.002 else 1  # so that the ends differ
-    return f"{share.value:.{decimals}%} ({share.low95:.{decimals}%} to {share.high95:.{decimals}%})"
+    return f"{known} name {one.target}, and rightly, for {interval(one.rightly)} of the {who}, wrongly for {interval(one.wrongly)}."
 
 
 DISCLOSURE = Disclosing()

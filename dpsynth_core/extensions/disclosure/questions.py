@@ -1,4 +1,4 @@
-"""Questions of a spec: which column somebody looks for, and which ones they know of a person."""
+"""Questions of a spec: which column somebody looks for, and which ones they know of a person; and with which columns people are alone."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dpsynth_core.extensions.disclosure import SETTING
+from dpsynth_core.extensions.disclosure import SETTING, UNIQUES
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.names import column_field
 
-FIELD = f"extensions.{SETTING}"
+FIELD, UNIQUES_FIELD = f"extensions.{SETTING}", f"extensions.{UNIQUES}"
 MOST_CELLS = 2_000_000
 """Most combinations of values of the keys, each with an entry in memory."""
 PER_QUESTION = 2
 """Counts that are measured for each question."""
 UNSAID = 0.5
 """Width of an interval, as a share of the people, from which on nothing is said."""
+FEWEST_ALONE = 50_000
+"""Number of people below which it is not measured how many are alone: the interval would be wider than the share."""
 _FROM = " from "
 
 
@@ -72,6 +74,37 @@ def question(text: str, domain: Domain) -> Question:
         problem = f"the known columns of {column_field(found.target)} have {cells:,} combinations of values"
         raise InputError(FIELD, problem, f"name fewer known columns, or merge their values, to have at most {MOST_CELLS:,}")
     return found
+
+
+def key_lists(stated: Stated, domain: Domain) -> tuple[tuple[str, ...], ...]:
+    """Return the lists of columns of a spec's questions about uniques, in order; () without any.
+
+    Args:
+        stated: The spec's section `extensions`.
+        domain: The domain.
+
+    Raises:
+        InputError: A text is not a list of columns of the domain, a column or a list is named twice, or the columns have more than
+            2,000,000 combinations of values (`MOST_CELLS`).
+    """
+    texts = stated.get(UNIQUES, [])
+    lists = tuple(_key_list(text, domain) for text in texts) if isinstance(texts, list) else ()
+    if len({*map(frozenset, lists)}) < len(lists):
+        raise InputError(UNIQUES_FIELD, "two questions are about the same columns", "ask each question once")
+    return lists
+
+
+def _key_list(text: str, domain: Domain) -> tuple[str, ...]:
+    names = _names(text)
+    if not names or not all(name in domain for name in names):
+        problem = f"{text[:100]!r} does not name columns of the domain"
+        raise InputError(UNIQUES_FIELD, problem, 'state it as "age, sex", with names of columns; quote names with a comma')
+    if len({*names}) < len(names):
+        raise InputError(UNIQUES_FIELD, f"{text[:100]!r} names a column twice", "name each column once")
+    if (cells := math.prod(domain[name].size for name in names)) > MOST_CELLS:
+        problem = f"the columns have {cells:,} combinations of values"
+        raise InputError(UNIQUES_FIELD, problem, f"name fewer columns, or merge their values, to have at most {MOST_CELLS:,}")
+    return tuple(names)
 
 
 def in_words(names: Sequence[str]) -> str:

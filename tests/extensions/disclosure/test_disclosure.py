@@ -18,10 +18,11 @@ from dpsynth_core.bundle import unpack
 from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.cli.command_line import main
-from dpsynth_core.extensions.disclosure.claim import DISCLOSURE, Disclosed, Disclosure, least_without, state
+from dpsynth_core.extensions.disclosure.claim import DISCLOSURE, Disclosed, Disclosure, state
 from dpsynth_core.extensions.disclosure.lookup import predictors
 from dpsynth_core.extensions.disclosure.planned import check_width, margin, sentences, widths
 from dpsynth_core.extensions.disclosure.questions import Question
+from dpsynth_core.extensions.disclosure.shares import least_without
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import LINKED
 from dpsynth_core.planning.plan import Plan

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpsynth_core.extensions.disclosure.claim import DISCLOSURE
-from dpsynth_core.extensions.disclosure.view import LABEL
+from dpsynth_core.extensions.disclosure.view import ALONE_LABEL, LABEL
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import LOCAL_OWNER
 from tests.app.demo_project import finished_run, open_page, project, stored, words
@@ -18,8 +18,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPSYNTH_HOME", str(tmp_path))
 
 
-def questions(app, text: str):  # type: ignore[no-untyped-def]
-    return next(one for one in app.text_area if one.label == LABEL).set_value(text).run()
+def questions(app, text: str, label: str = LABEL):  # type: ignore[no-untyped-def]
+    return next(one for one in app.text_area if one.label == label).set_value(text).run()
 
 
 def test_questions_are_stored_and_their_answers_are_in_the_release() -> None:
@@ -43,3 +43,14 @@ def test_a_text_that_is_no_question_is_named_with_its_remedy() -> None:
     app = questions(open_page("budget", place), "health of age")
     assert "does not name a column of the domain" in words(app)
     assert "To mend it" in words(app)
+
+
+def test_columns_that_are_known_together_are_stored_with_their_share() -> None:
+    place = project()
+    app = questions(open_page("budget", place), "age, sex\n", ALONE_LABEL)
+    assert stored(place)["extensions"] == {"uniques": ["age, sex"]}
+    assert "How many are alone will be known to" in words(app) or "too few" in words(app)
+    app = questions(open_page("budget", place), "age and sex", ALONE_LABEL)
+    assert "does not name columns of the domain" in words(app)
+    questions(open_page("budget", place), "", ALONE_LABEL)
+    assert "extensions" not in stored(place)
