@@ -4,22 +4,25 @@ A direct estimate from the noisy answers has noise that is known exactly (`noise
 them is off by about the root of noise^2 + shift^2. The tables of a set are the tables of the rows plus fresh noise of each cell, plus the
 shift times one random number of variance 1. Tables that share columns are made to agree by least squares.
 
-A row cannot count less than 0 times, and a cell with few rows cannot lose many. So cells are joined to parts that hold as many people as
-1.5 standard deviations of their noise (`LEAST`), separately for each table and for each of its columns. The weights with the smallest sum
-of squares of (weight - 1) that move the parts as wanted, and are not negative, are those of a calibration of survey weights (Deville and
-Sarndal 1992, Calibration estimators in survey sampling). What noise does within a part is left out.
+A row cannot count less than 0 times, and a cell with few rows cannot lose many. So sums of functions of the cells are moved, and not each
+cell: of the indicators of parts, which are cells that were joined until they hold as many people as 3 standard deviations of their noise
+(`LEAST`), separately for each table and for each of its columns; and of products of polynomials in the places of the cells, for slopes and
+correlations, to which the many cells with few people belong (with parts alone, correlations moved by half of their noise where it is
+large). The weights with the smallest sum of squares of (weight - 1) that move the sums as wanted, and are not negative, are those of a
+calibration of survey weights (Deville and Sarndal 1992, Calibration estimators in survey sampling). What noise does to other functions is
+left out. Where it is too large for weights that are not negative, the noisiest sums move by less (`MOST_VARIANCE`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from dpsynth_core.extensions.intervals.noise import Answer, Informed, answered
 from dpsynth_core.inference.contraction import Labels
@@ -28,14 +31,16 @@ from dpsynth_core.inference.refinement import refine
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 Parts = NDArray[np.intp]
-LEAST = 1.5
-"""People in a part, in standard deviations of its noise, at least."""
+LEAST = 3.0
+"""People in a part, in standard deviations of its noise, at least; of a polynomial, the least ratio of its spread to its noise."""
+DEGREE, PRODUCT = 3, 4
+"""Largest degree of a polynomial in a column, and of a product of polynomials."""
 MOST_PARTS, MOST_OF_COLUMN = 32, 16
 """Largest number of parts of a table, and of a column."""
-DAMP, GROWTH = 0.5, 1.25
-"""Smallest weight of the smallness of changes beside that of their noise; and the factor by which it is raised in large tables."""
-LARGE, MOST_VARIANCE = 2_000_000_000, 0.5
-"""Rows times the square of parts from which weights may have this variance at most, as their computation would take long otherwise."""
+DAMP, GROWTH = 0.3, 1.25
+"""Smallest weight of the smallness of changes beside that of their noise; and the factor by which it is raised where noise is large."""
+MOST_VARIANCE = 1.0
+"""Largest variance that the noise may give to weights, were they allowed to be negative. More would make most weights 0."""
 SWEEPS, CLOSE = 200, 0.05
 """Most steps towards the weights, and the root mean square of what is missing, in standard deviations of the noise, that ends them."""
 FAR = 2.0
@@ -76,28 +81,38 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A table with its parts.
+    """A table with its functions.
 
     Attributes:
-        sums: Sums cells to parts, shape (all parts, cells).
+        functions: The functions of its cells, shape (functions of this table, cells).
         deviations: The standard deviation of the noise of each cell.
         shift: The noisy counts minus the counts of the rows, 0 for a cell that is not known.
+        shares: The share of the people in each cell; 0 in a table with cells that are not known, whose total is not known either.
     """
 
-    sums: csr_array
+    functions: csr_array
     deviations: Floats
     shift: Floats
+    shares: Floats
+
+    def moved(self, counts: Floats) -> Floats:
+        """Return how far counts that are added to the cells move the sums of the functions, if the number of people stays the same.
+
+        Args:
+            counts: The counts that are added, of either sign, shape (cells,).
+        """
+        return np.asarray(self.functions @ (counts - self.shares * counts.sum()))
 
 
 @dataclass(frozen=True, eq=False)
 class Tilting:
-    """The released rows and the parts of their tables, ready to be weighed.
+    """The released rows and functions of the cells of their tables, ready to be weighed.
 
     Attributes:
         informed: The release.
-        tables: Its tables with more than one part.
-        rows: 1 where a row is in a part, shape (rows, parts).
-        deviations: The standard deviation of the noise of each part, as a share of the people.
+        tables: Its tables that have functions.
+        rows: The value of each function in the cell of each row, shape (rows, functions of all tables in order).
+        deviations: The standard deviation of the noise of each function's sum, as a share of the people.
         damp: The weight of the smallness of changes (`DAMP`).
     """
 
@@ -112,70 +127,71 @@ class Tilting:
         """Return the rows of a release, ready to be weighed."""
         domain, people = informed.domain, informed.people
         every = [_Counted.of(answer, informed) for answer in answered(domain, domain.names, informed)]
-        parts = [_parts_of(one, _columns(every)) for one in every]
-        total = sum(int(labels.max()) + 1 for several in parts for labels in several)
-        tables, places, first = list[_Table](), list[Parts](), 0
-        for one, several in zip(every, parts, strict=True):
-            known, at, cells = one.known.ravel(), list[Parts](), list[Parts]()
-            for labels in several:
-                at.append(labels[known] + first)
-                cells.append(np.flatnonzero(known))
-                places.append(np.where(known[one.cells], labels[one.cells] + first, -1))
-                first += int(labels.max()) + 1
-            if at:
-                shape = (total, known.size)
-                sums = csr_array((np.ones(sum(map(len, at))), (np.concatenate(at), np.concatenate(cells))), shape=shape)
-                shift = np.where(one.known, one.answer.values - one.counts, 0.0).ravel()
-                tables.append(_Table(sums, np.sqrt(one.variances).ravel(), shift))
-        variances = sum((one.sums @ one.deviations**2 for one in tables), np.zeros(total))
-        count, deviations = len(informed.codes), np.sqrt(variances) / people
-        place = np.stack(places, axis=1) if places else np.zeros((count, 0), dtype=np.intp)
-        held = place >= 0
-        rows = csr_array((np.ones(int(held.sum())), place[held], np.concatenate([[0], held.sum(axis=1).cumsum()])), shape=(count, total))
-        made = cls(informed, tuple(tables), rows, deviations, DAMP)
-        return cls(informed, tuple(tables), rows, deviations, _damp(made.curvature)) if count * total**2 > LARGE else made
+        columns, tables, values = _columns(every), list[_Table](), [csr_array((len(informed.codes), 0))]
+        for one in every:
+            functions = csr_array(_functions(one, columns))
+            shift = np.where(one.known, one.answer.values - one.counts, 0.0).ravel()
+            shares = one.counts.ravel() / one.counts.sum() if one.known.all() else np.zeros(one.known.size)
+            tables.append(_Table(functions, np.sqrt(one.variances).ravel(), shift, shares))
+            values.append(csr_array(functions.T)[one.cells])
+        variances = [one.functions.power(2) @ one.deviations**2 for one in tables]
+        deviations = np.sqrt(np.concatenate([np.zeros(0), *variances])) / people
+        made = cls(informed, tuple(tables), hstack(values, format="csr"), deviations, DAMP)
+        return replace(made, damp=_damp(made.curvature))
 
     @cached_property
     def curvature(self) -> Floats:
-        """The mean over rows of the products of parts, in units of their noise, shape (parts, parts)."""
-        rows, parts = self.rows.shape
-        together = np.zeros((parts, parts))
+        """The mean over rows of the products of functions, in units of their noise, shape (functions, functions)."""
+        rows, functions = self.rows.shape
+        together = np.zeros((functions, functions))
         for start in range(0, rows, _BLOCK):
-            block = self.rows[start : start + _BLOCK].astype(np.float32).toarray()
-            together += block.T @ block  # whole numbers up to 5,000, which single precision holds
+            block = self.rows[start : start + _BLOCK].toarray()
+            together += block.T @ block
         return together / rows / self.deviations[:, None] / self.deviations
 
-    @cached_property
-    def _factor(self) -> tuple[Floats, bool]:
-        factor, lower = cho_factor(self.curvature + self.damp**2 * np.eye(len(self.deviations)))
+    def _factor(self, damp: float) -> tuple[Floats, bool]:
+        factor, lower = cho_factor(self.curvature + damp**2 * np.eye(len(self.deviations)))
         return factor, bool(lower)
 
+    @cached_property
+    def _for_changes(self) -> tuple[Floats, bool]:
+        return self._factor(self.damp)
+
+    @cached_property
+    def _for_weights(self) -> tuple[Floats, bool]:
+        return self._for_changes if self.damp == DAMP else self._factor(DAMP)
+
     def change(self, rng: np.random.Generator) -> Floats:
-        """Return a change of each part by noise and shift, as a share of the people, on which all tables agree; shape (parts,).
+        """Return a change of each function's mean by noise and shift, on which all tables agree; shape (functions,).
 
         Args:
             rng: Source of the noise.
         """
         cells = [rng.normal(size=one.deviations.size) * one.deviations for one in self.tables]
         times = rng.normal()
-        moved = [one.sums @ (noise + times * one.shift) for one, noise in zip(self.tables, cells, strict=True)]
-        wanted = sum(moved, np.zeros(len(self.deviations))) / self.informed.people / self.deviations
-        return np.asarray(self.deviations * (wanted - self.damp**2 * cho_solve(self._factor, wanted)))
+        moved = [one.moved(noise + times * one.shift) for one, noise in zip(self.tables, cells, strict=True)]
+        wanted = np.concatenate([np.zeros(0), *moved]) / self.informed.people / self.deviations
+        return np.asarray(self.deviations * (wanted - self.damp**2 * cho_solve(self._for_changes, wanted)))
 
     def weights(self, change: Floats) -> Floats:
-        """Return the weights of the rows that move the parts by a change, 0 or more, with the mean 1; shape (rows,).
+        """Return the weights of the rows that move the functions' means by a change, 0 or more, with the mean 1; shape (rows,).
+
+        Newton's steps, with the matrix of weights that may be negative, are accelerated (Nesterov 1983), and start anew where
+        they lead back. Without this, 200 steps left half of the change undone in tables with rare values.
 
         Args:
-            change: The change of each part, as a share of the people, shape (parts,).
+            change: The change of the mean of each function over the people, shape (functions,).
         """
-        rows, parts = self.rows.shape
+        rows, functions = self.rows.shape
         target = np.asarray(self.rows.sum(axis=0)) / rows + change
-        slopes, weights = np.zeros(parts), np.ones(rows)
+        slopes, before, momentum, weights = np.zeros(functions), np.zeros(functions), 0, np.ones(rows)
         for _ in range(SWEEPS):
-            missing = (target - (self.rows.T @ weights) / rows) / self.deviations - self.damp**2 * slopes
-            if float((missing**2).sum()) <= CLOSE**2 * parts:
+            missing = (target - (self.rows.T @ weights) / rows) / self.deviations - DAMP**2 * slopes
+            if float((missing**2).sum()) <= CLOSE**2 * functions:
                 break
-            slopes = slopes + cho_solve(self._factor, missing)
+            step = slopes + cho_solve(self._for_weights, missing)
+            momentum = momentum + 1 if float(missing @ (step - before)) >= 0 else 0
+            slopes, before = step + momentum / (momentum + 3) * (step - before), step
             weights = np.maximum(0.0, 1 + self.rows @ (slopes / self.deviations))
         return np.asarray(weights * (rows / weights.sum()))
 
@@ -270,6 +286,12 @@ def _columns(every: Sequence[_Counted]) -> dict[int, tuple[float, Parts]]:
     return best
 
 
+def _tells(one: _Counted, axis: int, columns: dict[int, tuple[float, Parts]]) -> bool:
+    """Return whether a table tells of the column of an axis (`FAR`)."""
+    place = one.answer.axes[axis][0]
+    return place in columns and float(_summed(one.variances, (axis,)).mean()) <= FAR * columns[place][0]
+
+
 def _parts_of(one: _Counted, columns: dict[int, tuple[float, Parts]]) -> list[Parts]:
     """Return the parts of a table's cells, and of each column of which it tells (`FAR`), as a number for each cell; [] without any."""
     shape = one.counts.shape
@@ -280,11 +302,49 @@ def _parts_of(one: _Counted, columns: dict[int, tuple[float, Parts]]) -> list[Pa
         np.bincount(at, table.ravel(), int(np.prod(small))).astype(np.float64).reshape(small) for table in (one.counts, one.variances)
     )
     found = [parts(counts, variances, MOST_PARTS)]
-    for axis, (place, _) in enumerate(one.answer.axes):
-        if len(shape) > 1 and place in columns and _summed(one.variances, (axis,)).mean() <= FAR * columns[place][0]:
+    for axis in range(len(shape)):
+        if len(shape) > 1 and _tells(one, axis, columns):
             own = parts(_summed(counts, (axis,)), _summed(variances, (axis,)), MOST_OF_COLUMN)
             found.append(np.broadcast_to(own.reshape([-1 if other == axis else 1 for other in range(len(shape))]), small))
     return [labels.ravel()[at] for labels in found if labels.max() > 0]
+
+
+def _functions(one: _Counted, columns: dict[int, tuple[float, Parts]]) -> Floats:
+    """Return the functions of a table's cells whose sums are moved, 0 in cells that are not known, shape (functions, cells)."""
+    indicators = [np.arange(int(labels.max()) + 1)[:, None] == labels for labels in _parts_of(one, columns)]
+    known, smooth = one.known.ravel(), _polynomials(one, columns)
+    return np.where(known, np.concatenate([np.zeros((0, known.size)), *indicators, *smooth]), 0.0)
+
+
+def _polynomials(one: _Counted, columns: dict[int, tuple[float, Parts]]) -> list[Floats]:
+    """Return products of polynomials in the columns of a table whose noise is small beside their spread, each of shape (1, cells).
+
+    Polynomials of a single column are left out if the table does not tell of the column (`FAR`).
+    """
+    counts, variances, found = one.counts, one.variances, list[Floats]()
+    far = [axis for axis in range(counts.ndim) if counts.ndim > 1 and not _tells(one, axis, columns)]
+    bases = [_orthonormal(_summed(counts, (axis,))) for axis in range(counts.ndim)]
+    for degrees in np.ndindex(*map(len, bases)):
+        axes = [axis for axis, degree in enumerate(degrees) if degree]
+        if axes and sum(degrees) <= PRODUCT and not (len(axes) == 1 and axes[0] in far):
+            values = reduce(np.multiply.outer, [base[degree] for base, degree in zip(bases, degrees, strict=True)])
+            if LEAST**2 * float((values**2 * variances).sum()) <= counts.sum() * float((values**2 * counts).sum()):
+                found.append(values.reshape(1, -1))
+    return found
+
+
+def _orthonormal(counts: Floats) -> Floats:
+    """Return polynomials in the places of the cells of a column, from degree 0 to `DEGREE` at most, shape (polynomials, cells).
+
+    In the mean over the people, the square of each is 1, and the product of two is 0.
+
+    Args:
+        counts: The people in each cell, shape (cells,).
+    """
+    shares, degrees = counts / counts.sum(), np.arange(min(DEGREE + 1, int((counts > 0).sum())))
+    powers = np.linspace(-1.0, 1.0, len(counts))[:, None] ** degrees
+    _, triangle = np.linalg.qr(np.sqrt(shares)[:, None] * powers)
+    return np.asarray(np.linalg.solve(triangle.T, powers.T))
 
 
 def _damp(curvature: Floats) -> float:
