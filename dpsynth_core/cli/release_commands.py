@@ -104,7 +104,7 @@ def add(commands: Commands) -> None:
     make.add_argument("--tables", metavar="M", default="1", help="how many tables of rows to draw from the one measurement (default: 1)")
     for one in extension.settings().values():
         action = "append" if isinstance(one, extension.Texts) else "store"
-        make.add_argument(f"--{one.name}", metavar=one.metavar, help=one.help, action=action)
+        make.add_argument(f"--{one.name.replace('_', '-')}", metavar=one.metavar, help=one.help, action=action)
     for option, name in extension.shares().items():
         share = f"share of the budget for --{name}, where that is given"
         make.add_argument(f"--{option.replace('_', '-')}", metavar="SHARE", help=share)
@@ -199,8 +199,8 @@ def _weight(options: argparse.Namespace) -> dict[str, Any]:
     """Return the spec's section about survey weights; {} if no column is the weight.
 
     Raises:
-        InputError: Totals or tables of weights are stated without --weight, or a file cannot be
-            read.
+        InputError: Totals or tables of weights are stated without --weight, a file cannot be read, or the layout of
+            two linked tables has no weights.
     """
     from dpsynth_core.foundation.documents import parse_json, read_document
     from dpsynth_core.vocabulary.workload import names_in
@@ -210,6 +210,8 @@ def _weight(options: argparse.Namespace) -> dict[str, Any]:
             if stated:
                 raise InputError(option, "no column is the weight", "name it with --weight, or leave this out")
         return {}
+    if extension.layout(extensions := _stated(options)) is not None:
+        raise InputError("--weight", f"{extension.what_is_linked(extensions)} do not go with it yet", "leave it out")
     tables = [names_in(table) for table in options.weight_tables.split(";") if table]
     totals = "{}" if options.weight_totals is None else read_document(options.weight_totals, "--weight-totals")
     return {"column": options.weight, "totals": parse_json(totals, "--weight-totals"), "tables": tables}

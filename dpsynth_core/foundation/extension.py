@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -382,6 +382,8 @@ class Layout:
             returns the names of the columns that are read of the second table beside the key. "" for those of its domain.
         made: Name of the setting that names columns of the second domain which no table has; "" if there are none.
         least: The smallest number of rows of the second table that may count for a row of the first.
+        lacks: Import path of a function that takes the name of a column that the second table lacks, the names that it has and the
+            spec's section `extensions`. It returns the error to raise, or None for the usual one. "" for the usual ones.
     """
 
     name: str
@@ -395,6 +397,7 @@ class Layout:
     columns: str = ""
     made: str = ""
     least: int = 1
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -633,6 +636,19 @@ def made_columns(stated: Stated) -> tuple[str, ...]:
 def of_layouts() -> frozenset[str]:
     """Return the names of the settings that ask for a layout, or go with one."""
     return frozenset(setting.name for one in built_in() if one.layouts for setting in one.settings)
+
+
+def lacking(name: str, there: Sequence[str], stated: Stated) -> Exception | None:
+    """Return the error about a column that the second of two linked tables lacks, if its layout has one for it.
+
+    Args:
+        name: The column.
+        there: The columns that the table has.
+        stated: The spec's section `extensions`.
+    """
+    found = layout(stated)
+    error: Exception | None = None if found is None or not found.lacks else load(found.lacks)(name, there, stated)
+    return error
 
 
 def asked(stated: Stated) -> tuple[Extension, ...]:

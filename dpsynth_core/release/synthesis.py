@@ -97,7 +97,7 @@ def plan(spec: Spec) -> Plan:
     """
     draft = Plan.stated(spec)
     for have, (table, domain, names) in zip(("the data have", "the table of members has"), _tables(draft), strict=False):
-        _check_columns(table, domain, names, spec.unit.person_column, have)
+        _check_columns(table, domain, names, spec, have)
     if spec.public and spec.data.is_file:
         _check_public(spec.public, spec.data)
     for setting in map(extension.settings().__getitem__, spec.extensions):
@@ -114,7 +114,7 @@ def _tables(plan: Plan) -> list[tuple[TableSpec, Domain, tuple[str, ...]]]:
     return tables
 
 
-def _check_columns(table: TableSpec, domain: Domain, names: Sequence[str], person: str | None, have: str) -> None:
+def _check_columns(table: TableSpec, domain: Domain, names: Sequence[str], spec: Spec, have: str) -> None:
     """Check that a table has its columns and the person column, of types that can hold the values of its domain.
 
     Only the header and the types are read, not the values.
@@ -123,22 +123,22 @@ def _check_columns(table: TableSpec, domain: Domain, names: Sequence[str], perso
         table: The section of the spec on the table.
         domain: The domain of its rows.
         names: The columns of the table that are read.
-        person: The person column, or None.
+        spec: The spec.
         have: Beginning of the error's sentence.
 
     Raises:
         InputError: A column is missing or of a wrong type.
     """
-    kind, section = KINDS[table.kind], table.model_dump()
+    kind, section, person = KINDS[table.kind], table.model_dump(), spec.unit.person_column
     if kind.columns is None:
         return
-    types = kind.columns(section)
+    types, stated = kind.columns(section), {} if table is spec.data else spec.extensions
     columns = frozenset(types.names)
     if person is not None and person not in columns:
         raise no_column(person, have, types.names, "unit.person_column", sheet_with(section, person))
     for name in names:
         if name not in columns:
-            raise no_column(name, have, types.names, sheet=sheet_with(section, name))
+            raise extension.lacking(name, types.names, stated) or no_column(name, have, types.names, sheet=sheet_with(section, name))
     for name in columns & {*domain.names}.difference(names):
         raise InputError(column_field(name), "the table has such a column, and its values are worked out", "give it another name")
     readable.check(domain, types, person, TableFormat.of(section).notation)

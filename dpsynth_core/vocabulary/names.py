@@ -74,7 +74,7 @@ def in_letters(count: int) -> str:
 def no_column(name: str, have: str, there: Sequence[str], field: str = "", sheet: str | None = None) -> InputError:
     """Return the error about a column that a table lacks; it is returned, not raised.
 
-    It lists up to 8 columns that the table has, and the number of further ones.
+    It lists up to 8 columns that the table has, those with a similar name first, and the number of further ones.
 
     Args:
         name: Its name.
@@ -83,10 +83,22 @@ def no_column(name: str, have: str, there: Sequence[str], field: str = "", sheet
         field: What asked for it; "" for the domain.
         sheet: Another sheet of the workbook, which has the column; None without such a sheet.
     """
-    problem = f"{have} no column {shown(name) if field else 'of this name'}, but {listed(list(map(shown, there)), _LISTED)}"
+    near = similar(name, there)
+    names = [*near, *(one for one in there if one not in near)]
+    problem = f"{have} no column {shown(name) if field else 'of this name'}, but {listed(list(map(shown, names)), _LISTED)}"
     remedy = "choose one of these" if field else "drop it from the domain, or correct its name"
+    if near:
+        remedy += f": {' or '.join(map(shown, near))} is similar"
     if sheet is not None:
         remedy = f"state the sheet {shown(sheet)}, which has it"
     elif len(there) == 1 and set(there[0]) & _DIVIDING:
         remedy = "state how fields are separated (delimiter), for the header is one name"
     return InputError(field or column_field(name), problem, remedy)
+
+
+def similar(name: str, there: Sequence[str]) -> list[str]:
+    """Return up to two of some names that are spelt like a name, the most similar first; small and capital letters are alike."""
+    from difflib import get_close_matches  # loaded for errors alone
+
+    by_letters = {one.casefold(): one for one in reversed(there)}
+    return [by_letters[one] for one in get_close_matches(name[:100].casefold(), list(by_letters), 2, 0.7)]

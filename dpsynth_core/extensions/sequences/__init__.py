@@ -20,6 +20,7 @@ EXTENSION = Extension(
             columns=f"{_HERE}.one_table:columns",
             made="gap",
             least=2,
+            lacks=f"{_HERE}.one_table:lacks",
         ),
     ),
     views=(("person", f"{_HERE}.order_view:on_data"), ("columns", f"{_HERE}.columns_view:on_domain")),
@@ -34,6 +35,14 @@ EXTENSION = Extension(
             name="order",
             metavar="COLUMN",
             help='rows of one person belong together, in the order of this column of numbers or dates; "file order" for that of the file',
+            most=1,
+            check=f"{_HERE}.settings:check",
+        ),
+        Texts(
+            name="order_as",
+            metavar="KIND",
+            help="with --order: how the texts of its column are read: number, date (also times), text (sorted by its letters), or "
+            "any (the default: each as a date, a time or a number, whichever it is)",
             most=1,
             check=f"{_HERE}.settings:check",
         ),

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsynth_core.extensions.sequences.words import GAP, words
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, count_text
 from dpsynth_core.foundation.extension import Stated
 from dpsynth_core.vocabulary import across
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
-from dpsynth_core.vocabulary.link import NUMBER, Codes, Link, with_absent
+from dpsynth_core.vocabulary.link import MOST, NUMBER, Codes, Link, with_absent
 from dpsynth_core.vocabulary.link_words import LinkWords
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown
@@ -44,6 +44,10 @@ _MOST_ORDERED = 500
 """Cells of such a column, beyond which that is not stated as a rule."""
 FILE_ORDER = "file order"
 """The text that stands for a column's name where rows have the order of their file."""
+ANY, NUMBERS, DATES, TEXTS = "any", "number", "date", "text"
+"""How texts of the order's column are read: each as what it is, as numbers, as dates and times, or as text."""
+
+_READ = {ANY: "dates, times or numbers, each as what it is", NUMBERS: "numbers", DATES: "dates or times", TEXTS: "texts, by their letters"}
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,22 @@ class SequenceLink(Link):
         gap: The column of rows that holds the time since the person's row before; None without one. Its missing cell stands for "no
             row before".
         everybody: Whether each person has a row, because persons are known from their rows alone.
+        read_as: How texts in the column of the order are read: `ANY`, `NUMBERS`, `DATES` or `TEXTS`.
 
     Raises:
-        InputError: As `Link`, or the gap is not a column of numbers with a cell for missing values.
+        InputError: As `Link`, or a column has a name that the link needs, or the gap is no column of numbers with a cell for missing
+            values.
     """
 
     order: str | None = None
     gap: str | None = None
     everybody: bool = False
+    read_as: str = ANY
 
     def __post_init__(self) -> None:
+        for name in self.made_names & {*self.households.names, *self.members.names}:
+            problem = "the tables of rows in order have a column of this name that is worked out"
+            raise InputError(column_field(name), problem, "rename it in the table and in its domain, such as with “_” for blanks")
         super().__post_init__()
         for name in self.members.names:
             if name.endswith(_SECOND) and name.removesuffix(_SECOND) in self.members:  # both have a column "... two before"
@@ -84,11 +94,11 @@ class SequenceLink(Link):
             InputError: A rule is invalid, or counts rows.
             CapacityError: The table of a rule has too many cells.
         """
-        read, counted = across.read(rules, self.columns, self.members)
+        named = {one.name: one for one in (*self.columns, *self.members)}  # a row's own columns without the cell for no row
+        read, counted = across.read(rules, list(named.values()), self.members)
         if counted:
             raise InputError("members.rules", "rows in order have no rules about how many rows have a value", "leave it out")
-        shown = {one.name: one for one in self.columns}
-        return replace(self, rules=tuple(as_shown(rule, shown) for rule in read))
+        return replace(self, rules=tuple(_of_rows(as_shown(rule, named), self) for rule in read))
 
     @property
     def made_names(self) -> set[str]:
@@ -152,7 +162,7 @@ class SequenceLink(Link):
             **({self.gap: GAP} if self.gap is not None else {}),
             **{lag: f"{said}; “{self.domain[lag].cell_labels()[-1]}” where there is none." for lag, said in before.items()},
         }
-        return words(self.order, self.everybody, made.items())
+        return words(self.order, self.everybody, made.items(), _READ[self.read_as])
 
     @property
     def columns(self) -> tuple[Attribute, ...]:
@@ -258,9 +268,30 @@ def linked(households: Domain, members: Domain, most: int, rules: Sequence[objec
         InputError: A rule is invalid or counts members, or the tables cannot be linked so (`SequenceLink`).
         CapacityError: The table of a rule has too many cells.
     """
+    if most > MOST:
+        problem = f"of a person in order, at most {MOST} rows count, the first ones, and it says {count_text(most)}"
+        raise InputError("unit.max_rows_per_person", problem, f"give a number up to {MOST}; later rows are then not in the release")
     order, gap = _one(stated, "order"), _one(stated, "gap")
     new: Mapping[str, object] = {"order": None if order == FILE_ORDER else order, "gap": gap, "everybody": "constant" in stated}
+    new = {**new, "read_as": _one(stated, "order_as") or ANY}
     return SequenceLink(households, members, most, **new).with_rules(rules)  # type: ignore[arg-type]
+
+
+def _of_rows(rule: StructuralZeros, link: SequenceLink) -> StructuralZeros:
+    """Return a rule that does not bind persons without rows if it is of rows.
+
+    One that names a row's own column never does: its cells are values, and an absent row has none. One that names only places, last rows
+    or rows before gets the number of rows, so that it is of persons with rows.
+    """
+    names = {*rule.attributes}
+    if link.everybody or names & {*link.members.names} or not names & {START, LAST, *link.lags}:
+        return rule
+    some = tuple(range(1, link.most + 1))
+    if NUMBER not in names:
+        return replace(rule, attributes=(*rule.attributes, NUMBER), boxes=tuple((*box, some) for box in rule.boxes))
+    place = rule.attributes.index(NUMBER)
+    kept = [(*box[:place], tuple(code for code in box[place] if code), *box[place + 1 :]) for box in rule.boxes]
+    return replace(rule, boxes=tuple(box for box in kept if box[place]))
 
 
 def _one(stated: Stated, name: str) -> str | None:

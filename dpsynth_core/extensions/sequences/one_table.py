@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from dpsynth_core.extensions.sequences.layout import FILE_ORDER
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.extension import Stated
+from dpsynth_core.foundation.visible import listed
 from dpsynth_core.vocabulary.domain import Domain, column_field
+from dpsynth_core.vocabulary.names import similar
+
+_LISTED = 8
+"""Names of columns in an error."""
 
 
 def columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
@@ -20,6 +26,26 @@ def columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
     """
     (order,), gap = _texts(stated, "order") or [FILE_ORDER], _texts(stated, "gap")
     return (*(name for name in names if name not in gap), *([] if order == FILE_ORDER or order in names else [order]))
+
+
+def lacks(name: str, there: Sequence[str], stated: Stated) -> InputError | None:
+    """Return the error about a column that the table of rows lacks: that of the order, or one that may be meant as the gap.
+
+    It is None for a column that another one of the table may be meant by, and where a gap is stated.
+
+    Args:
+        name: The column.
+        there: The columns of the table.
+        stated: The spec's section `extensions`.
+    """
+    near = similar(name, there)
+    if name in _texts(stated, "order"):
+        remedy = f"name {' or '.join(map(shown, near))}" if near else f"name one of them, or {FILE_ORDER!r} for the order of the file"
+        return InputError("extensions.order", f"the rows have no column {shown(name)}, but {listed([*map(shown, there)], _LISTED)}", remedy)
+    if near or _texts(stated, "gap"):
+        return None
+    remedy = f"state it as the gap (on the command line --gap {name}), or drop it from the domain"
+    return InputError(column_field(name), "the rows have no such column; the time since the row before is worked out if asked for", remedy)
 
 
 def divided(domain: Domain, person: str, stated: Stated) -> tuple[Domain, Domain, list[Any]]:
@@ -36,8 +62,8 @@ def divided(domain: Domain, person: str, stated: Stated) -> tuple[Domain, Domain
     """
     constant, gap = _texts(stated, "constant"), _texts(stated, "gap")
     if not constant:
-        problem = "no column is stated to be the same in all rows of a person, or there is a file of persons"
-        raise InputError("constant", problem, "name such a column, such as sex, or the file of rows with its domain as members")
+        problem = "of one table, at least one column is the same in all rows of a person, and none is named"
+        raise InputError("constant", problem, "name one, such as sex; or give two files, of persons and, as members, of their rows")
     for name in (*constant, *gap):
         if name == person:
             raise InputError(column_field(name), "it tells people apart, and its values cannot be released", "name another column")

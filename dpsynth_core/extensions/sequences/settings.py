@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dpsynth_core.extensions.sequences.keepable import can_hold
-from dpsynth_core.extensions.sequences.layout import FILE_ORDER, SequenceLink
-from dpsynth_core.foundation.errors import InputError
+from dpsynth_core.extensions.sequences.layout import ANY, DATES, FILE_ORDER, NUMBERS, TEXTS, SequenceLink
+from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import TableSpec
+from dpsynth_core.vocabulary.names import column_field
 
 
 def check(plan: Plan) -> None:
@@ -20,7 +21,7 @@ def check(plan: Plan) -> None:
     """
     spec, stated = plan.spec, plan.spec.extensions
     if plan.link is None or spec.members is None or "order" not in stated:
-        name = next(name for name in ("order", "constant", "gap") if name in stated)
+        name = next(name for name in ("order", "constant", "gap", "order_as") if name in stated)
         problem = "it is of rows that belong to a person in an order"
         raise InputError(f"extensions.{name}", problem, "name the person column, and the order with it")
     if spec.unit.max_rows_per_person == 1:
@@ -32,8 +33,13 @@ def check(plan: Plan) -> None:
         problem = "it is of one table, and two are named: columns of the first are the same in all rows of a person"
         raise InputError("extensions.constant", problem, "leave it out")
     order, gap = _one(plan, "order"), _one(plan, "gap")
+    _check_reading(plan, order, _one(plan, "order_as"), gap)
     if gap and order == FILE_ORDER:
         raise InputError("extensions.gap", "file order says nothing about time", "name a column of dates or numbers as the order")
+    for own in (*plan.link.households.names, *plan.link.members.names):
+        if own.endswith(" before"):
+            problem = "names that end in “before” are of the row before, here and in what is published"
+            raise InputError(column_field(own), problem, "rename it in the table and in its domain")
     if (
         spec.members.rules
         and isinstance(plan.link, SequenceLink)
@@ -43,6 +49,25 @@ def check(plan: Plan) -> None:
         raise InputError("members.rules", problem, "leave one of them out; they hold from a person's first row to the last one")
     if order == spec.unit.person_column:
         raise InputError("extensions.order", "it tells people apart, and is the same in all rows of a person", "name another column")
+
+
+def _check_reading(plan: Plan, order: str, read_as: str, gap: str) -> None:
+    """Check how the values of the order are read. No value of the table is looked at.
+
+    Raises:
+        InputError: It is no known way, or says nothing of the file's order; a gap is asked of texts; or the column is declared as a list
+            of texts, and whether these are numbers, dates or letters is not stated.
+    """
+    if read_as and read_as not in (ANY, NUMBERS, DATES, TEXTS):
+        raise InputError("extensions.order_as", f"{shown(read_as)} is not known", f"state {NUMBERS}, {DATES}, {TEXTS} or {ANY}")
+    if read_as and order == FILE_ORDER:
+        raise InputError("extensions.order_as", "the order of the file has no values", "leave it out, or name a column as the order")
+    if gap and read_as == TEXTS:
+        raise InputError("extensions.gap", "texts are no time apart", f"state {DATES} or {NUMBERS} as order_as, or leave the gap out")
+    members = plan.link.members if plan.link is not None else ()
+    if not read_as and any(one.name == order and one.categories and not one.is_number for one in members):
+        problem = "its domain lists texts, and rows cannot be sorted without knowing as what they are read"
+        raise InputError("extensions.order_as", problem, f"state {NUMBERS}, {DATES} or {TEXTS} (by letters)")
 
 
 def _one(plan: Plan, name: str) -> str:

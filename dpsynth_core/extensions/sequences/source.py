@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.sequences.layout import SequenceLink
+from dpsynth_core.extensions.sequences.layout import ANY, DATES, NUMBERS, TEXTS, SequenceLink
 from dpsynth_core.foundation.arrow_times import DAY_MICROS, NO_TIME
-from dpsynth_core.sources.arrays import is_plain_number
+from dpsynth_core.sources.arrays import is_plain_number, texts
 from dpsynth_core.sources.codec import dictionary, encode_column, floats
 from dpsynth_core.sources.headers import check_columns
 from dpsynth_core.sources.linked import LinkedSource, keys, owners_of
@@ -68,12 +68,17 @@ class SequenceSource(LinkedSource):
             number: The number of each person by its key, from 0. Rows of other persons are left out.
         """
         form, order, domain = self._members.table.form, self._link.order, self._stored
+        read_as, columns = self._link.read_as, list[pa.Array]()
         owners, times, codes = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(domain)), np.int32)]
         for batch in self._members.batches((*domain.names, *([order] if order else ()))):
             owners.append(owners_of(keys(self._members, batch), number))
-            times.append(moments(batch.column(order), form.notation) if order else np.zeros(batch.num_rows))
+            if order is not None and read_as == TEXTS:
+                columns.append(sorted_as(batch.column(order), form.notation))
+            else:
+                times.append(moments(batch.column(order), form.notation, read_as) if order else np.zeros(batch.num_rows))
             codes.append(np.column_stack([encode_column(one, batch.column(one.name), form.notation) for one in domain]))
-        owner, time, code = np.concatenate(owners), np.concatenate(times), np.concatenate(codes)
+        owner, code = np.concatenate(owners), np.concatenate(codes)
+        time = ranks(pa.chunked_array(columns)) if columns else np.concatenate(times)
         rows = np.lexsort((time, owner))[(owner < 0).sum() :]  # stable: rows of one time keep the order of the file
         rows = rows[places(np.bincount(owner[rows], minlength=len(number))) < self._link.most]
         owner, time, code = owner[rows], time[rows], code[rows]
@@ -87,7 +92,31 @@ class SequenceSource(LinkedSource):
         return owner, np.insert(code, self._link.members.position(self._link.gap), gaps, axis=1)
 
 
-def moments(column: pa.Array, notation: Notation) -> NDArray[np.float64]:
+def sorted_as(column: pa.Array, notation: Notation) -> pa.Array:
+    """Return the texts by which rows are sorted that have a column of texts as their order; null for missing values."""
+    if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
+        return pa.nulls(len(column), pa.large_string())
+    coded = dictionary(column)
+    text = texts(coded.dictionary).cast(pa.large_string())
+    shown = pc.if_else(pc.fill_null(notation.absent(text.cast(pa.string())), True), None, text)
+    return shown.take(coded.indices)
+
+
+def ranks(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Return numbers in the order of texts, equal ones for equal texts, float64; nan for null.
+
+    Of two texts that one is the smaller number which is first by the code points of its letters, whatever other texts there are.
+
+    Args:
+        column: The texts.
+    """
+    encoded = column.dictionary_encode().combine_chunks()
+    encoded = encoded if isinstance(encoded, pa.Array) else encoded.chunk(0)
+    rank = np.append(pc.rank(encoded.dictionary, tiebreaker="dense").to_numpy().astype(np.float64), np.nan)
+    return rank[pc.fill_null(encoded.indices.cast(pa.int64()), len(rank) - 1).to_numpy(zero_copy_only=False)]
+
+
+def moments(column: pa.Array, notation: Notation, read_as: str = ANY) -> NDArray[np.float64]:
     """Return the number or the time of each value, float64, times in days; nan for other values and missing ones.
 
     Dates and timestamps count from 1970-01-01 by the clock of their zone, times of day from midnight. A value is read by itself. What
@@ -96,21 +125,24 @@ def moments(column: pa.Array, notation: Notation) -> NDArray[np.float64]:
     Args:
         column: Numbers, dates, times, durations or texts of these; values of another type are missing.
         notation: How values are written as text.
+        read_as: Whether texts are read as numbers (`NUMBERS`), as dates and times (`DATES`), or each as what it is (`ANY`). Values of
+            other types are read as these types say.
     """
     if pa.types.is_null(column.type) or pa.types.is_nested(column.type):
         return np.full(len(column), np.nan)
     if is_plain_number(column.type):
-        return _moments(column, notation)
+        return _moments(column, notation, ANY)
     coded = dictionary(column)
-    table = np.append(_moments(coded.dictionary, notation), np.nan)  # the last one is what a null points to
+    table = np.append(_moments(coded.dictionary, notation, read_as), np.nan)  # the last one is what a null points to
     return table[pc.fill_null(coded.indices.cast(pa.int64()), len(table) - 1).to_numpy(zero_copy_only=False)]
 
 
-def _moments(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
+def _moments(values: pa.Array, notation: Notation, read_as: str) -> NDArray[np.float64]:
     """Return the first reading of each value that is a number, as `moments` does; the values have no dictionary encoding."""
     kinds = ["timestamp", "time", "duration"]
     if not pa.types.is_temporal(values.type):
         kinds.insert(int(notation.dates_are_digits), "number")
+        kinds = {NUMBERS: ["number"], DATES: [kind for kind in kinds if kind != "number"]}.get(read_as, kinds)
     found = np.full(len(values), np.nan)
     for kind in kinds:
         if kind == "number":
@@ -118,5 +150,7 @@ def _moments(values: pa.Array, notation: Notation) -> NDArray[np.float64]:
         else:
             counts = READERS[kind](values, notation, 1)
             read = np.where(counts == NO_TIME, np.nan, counts / DAY_MICROS)
+            if read_as == DATES and kind == "duration" and not pa.types.is_temporal(values.type):
+                read = np.where(np.isnan(floats(values, notation)), read, np.nan)  # a mere number is no date
         found = np.where(np.isnan(found), read, found)
     return found

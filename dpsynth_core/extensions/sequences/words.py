@@ -26,17 +26,18 @@ _KINDS = (
 _NUMBER = ("Number of rows", "How many rows a person has, by a column of the person or of a row.")
 
 
-def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]]) -> LinkWords:
+def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]], read: str) -> LinkWords:
     """Return the words of a link.
 
     Args:
         order: The column by which rows are ordered; None for the order of the file.
         one_file: Whether persons are known from their rows alone.
         columns: Columns that no file of rows has, each with a sentence on what it is.
+        read: As what values of that column are read.
     """
     by = "the order of their file"
     if order is not None:
-        by = f"the order of “{order}”; rows of one time keep the order of their file, and rows without a time come last"
+        by = f"the order of “{order}”, read as {read}; equal ones keep the order of their file, and what is not read so comes last"
     where = "" if one_file else " in both tables"
     first = "Of each person, one row of the first table was used."
     if one_file:
@@ -72,7 +73,7 @@ def words(order: str | None, one_file: bool, columns: Iterable[tuple[str, str]])
         unbounded="Tables of rows are measured in fewer ways than tables of persons, and their bounds are wider.",
         beyond="A person with more than {most} rows counts as one with {most}.",
         counting="Only the first {most} rows of a person count: later ones are not in this release.",
-        most_of="{share} of people have {most} rows, the most that count: what later rows say is not in this release.",
+        most_of="{share} of people have {most} rows or more, of which {most} count: further ones, if any, are not in this release.",
         elsewhere=f"count in {ROWS_FILE}, or in what rows_in_order returns in Python" if one_file else HOUSEHOLDS.elsewhere,
         page="Counts, shares and means are of rows, each with the columns of its person, also where this page says “people”.",
         explore="Rows are the first {most} of each person: later ones do not count.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -156,19 +158,30 @@ def test_times_that_cannot_be_read_come_last_and_lose_nobody(home: Path) -> None
     assert cli.main(["verify", str(home / "unread" / "release.zip")]) == 0
 
 
-_DROP = "drop"
+_DROP, _MADE = "drop", "the tables of rows in order have a column of this name that is worked out; rename it"
 REFUSED: dict[str, tuple[list[str], str]] = {
     "no person": ([_DROP, "--person-column"], "name the column of the person"),
     "one row": (["--max-rows-per-person", "1"], "of one row of a person there is no order"),
-    "too many rows": (["--max-rows-per-person", "11"], "from 1 to 10"),
+    "too many rows": (["--max-rows-per-person", "20"], "at most 10 rows count, the first ones, and it says 20; give a number up to 10"),
     "no number": (["--max-rows-per-person", "all"], "'all' is not a whole number"),
-    "nothing constant": ([_DROP, "--constant"], "no column is stated to be the same in all rows"),
+    "nothing constant": ([_DROP, "--constant"], "at least one column is the same in all rows of a person, and none is named"),
     "unknown constant": (["--constant", "name"], "column 'name': it is not in the domain"),
     "constants with commas": (["--constant", "diagnosis,alive"], "name each column by itself"),
     "all constant": (["--constant", "diagnosis", "--constant", "alive"], "none is left for rows"),
     "the person constant": (["--constant", "patient"], "it tells people apart"),
     "the gap constant": (["--constant", "days_before"], "cannot be constant"),
-    "no such order": ([_DROP, "--order", "--order", "arrived"], "column 'arrived'"),
+    "no such order": ([_DROP, "--order", "--order", "seen"], "no column 'seen', but 'patient', 'sex', 'born', 'admitted'"),
+    "an order that is misspelt": ([_DROP, "--order", "--order", "Admited"], "no column 'Admited', but"),
+    "its remedy": ([_DROP, "--order", "--order", "Admited"], "; name 'admitted'"),
+    "a gap that is not stated": ([_DROP, "--gap"], "state it as the gap (on the command line --gap days_before)"),
+    "a reading that is not known": (["--order-as", "moon"], "extensions.order_as: 'moon' is not known; state number, date, text or any"),
+    "texts that are days apart": (["--order-as", "text"], "extensions.gap: texts are no time apart"),
+    "a reading of the file's order": (
+        [_DROP, "--order", "--order", "file order", "--order-as", "date"],
+        "extensions.order_as: the order of the file has no values",
+    ),
+    "listed texts": ([_DROP, "--order", "--order", "diagnosis"], "extensions.order_as: its domain lists texts"),
+    "a weight of rows": (["--weight", "diagnosis"], "--weight: rows of a person in order do not go with it yet; leave it out"),
     "two orders": (["--order", "born"], "order has at most 1"),
     "no order": ([_DROP, "--order"], "and order is not stated"),
     "file order with a gap": ([_DROP, "--order", "--order", "file order"], "file order says nothing about time"),
@@ -210,19 +223,29 @@ def test_what_does_not_go_is_refused_before_anything_is_read(
         (domain(*PERSON, *STAY, {**GAP, "name": "admitted"}), "column 'admitted'"),
         (domain(*PERSON, *STAY, GAP, {"name": "ward", "kind": "categorical", "discover": True, "most": 20}), "learn"),
         (domain(*PERSON, *STAY, GAP, {"name": "patient", "kind": "coded", "size": 2}), "it tells people apart"),
-        (domain(*PERSON, *STAY, {**GAP, "name": "last row"}), "column 'last row'"),
+        (domain(*PERSON, *STAY, {**GAP, "name": "last row"}), "column 'last row': the tables of rows in order have a column of this name"),
+        *(
+            (domain(*PERSON, {**STAY[0], "name": name}, *STAY[1:], GAP), f"column {name!r}: {problem}")
+            for name, problem in {"members": _MADE, "row of the person": _MADE, "alive before": _MADE}.items()
+        ),
         (domain(*PERSON, *STAY, GAP, rules=({"column": "born", "below": "days_before"},)), "two linked tables have no orders of columns"),
     ],
 )
-def test_domains_that_do_not_go_are_refused(
-    stated: dict[str, Any], problem: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_domains_that_do_not_go_are_refused(stated: dict[str, Any], problem: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "other.json").write_text(json.dumps(stated))
     gap = next((one["name"] for one in stated["attributes"] if one["name"] in ("admitted", "last row")), "days_before")
     given = ["other.json".join(one.split("whole.json")) for one in of_one(home, out="refused")]
     given[given.index("--gap") + 1] = gap
     assert cli.main(given) == cli.BAD_INPUT
     assert problem in capsys.readouterr().err
+
+
+def test_names_that_would_be_taken_for_the_row_before_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pd.read_csv(home / "stays.csv").rename(columns={"alive": "state before"}).to_csv(home / "named.csv", index=False)
+    (home / "named.json").write_text(json.dumps(domain(*PERSON, STAY[0], {**STAY[1], "name": "state before"}, GAP)))
+    given = [one.replace("stays.csv", "named.csv").replace("whole.json", "named.json") for one in of_one(home, out="refused")]
+    assert cli.main(given) == cli.BAD_INPUT
+    assert "column 'state before': names that end in “before” are of the row before" in capsys.readouterr().err
 
 
 def test_constants_go_with_one_file_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,3 +287,19 @@ def test_weights_do_not_go_with_rows_in_order(home: Path, capsys: pytest.Capture
     given = [one.replace("stays.csv", "weighed.csv").replace("whole.json", "other.json") for one in of_one(home, out="refused")]
     assert cli.main([*given, "--constant", "weight", "--weight", "weight"]) == cli.BAD_INPUT
     assert "weight: rows of a person in order do not go with it yet" in capsys.readouterr().err
+
+
+def test_an_order_of_texts_is_by_their_letters(home: Path) -> None:
+    """Waves a, b, c in no order in the file: each person goes from one to the next, and so do synthetic rows."""
+    table = pd.DataFrame({"patient": np.repeat(range(300), 3), "sex": "f", "wave": ["c", "a", "b"] * 300})
+    table.to_csv(home / "waves.csv", index=False)
+    wave = {"name": "wave", "kind": "categorical", "categories": ["a", "b", "c"], "other": False, "missing": False}
+    (home / "waves.json").write_text(json.dumps(domain(PERSON[0], wave)))
+    given = ["synthesize", str(home / "waves.csv"), "--domain", str(home / "waves.json"), "--person-column", "patient", "--epsilon", "10"]
+    given += ["--max-rows-per-person", "3", "--order", "wave", "--order-as", "text", "--constant", "sex", "--out", str(home / "waves")]
+    assert cli.main(given) == 0
+    rows = pd.read_csv(home / "waves" / "rows-in-order.csv")
+    assert (rows.groupby("patient")["wave"].sum() == "abc").mean() > 0.9
+    with zipfile.ZipFile(home / "waves" / "release.zip") as bundle:
+        assert "read as texts, by their letters" in bundle.read("report.html").decode()
+    assert cli.main(["verify", str(home / "waves" / "release.zip")]) == 0

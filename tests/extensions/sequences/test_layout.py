@@ -94,6 +94,30 @@ def test_rules_hold_for_the_last_row_and_the_row_before() -> None:
     assert (possible(two.domain, codes) == ~broken).all()
 
 
+@pytest.mark.parametrize(
+    ("rule", "bound"),
+    [
+        ({"if": {LAST: ["yes"]}, "then": {"ward": ["a"]}}, False),
+        ({"if": {LAST: ["yes"]}, "then": {"ward before": ["a"]}}, False),
+        ({"if": {LAST: ["yes"]}, "then": {START: ["second", "later"]}}, False),
+        ({"if": {"region": ["1"]}, "then": {"ward": ["a"]}}, False),
+        ({"if": {LAST: ["yes"]}, "then": {NUMBER: ["2", "3"]}}, False),
+        ({"never": {"ward before": ["no row"], "region": ["1"]}}, False),
+        ({"never": {NUMBER: ["0"], "region": ["1"]}}, True),
+        ({"if": {"region": ["1"]}, "then": {NUMBER: ["1", "2"]}}, True),
+    ],
+)
+def test_rules_of_rows_bind_no_person_without_rows(rule: dict[str, Any], bound: bool) -> None:
+    """Whether a record of one is impossible: only where the rule is of the number of rows itself. Others bind as they did."""
+    two = linked(PERSONS, Domain((WARD,)), 3, [rule], {"order": ["time"]})
+    nobody = np.concatenate([codes for _, codes in two.records(np.array([[1]]), np.array([0]), np.zeros((1, 3, 1), np.int32))])
+    assert possible(two.domain, nobody.astype(np.int64)).tolist() == [not bound]
+    everybody = linked(PERSONS, Domain((WARD,)), 3, [rule], {"order": ["time"], "constant": ["region"]})
+    for persons, sizes, rows in (some(link(3, everybody=True), 200, seed) for seed in range(3)):
+        mine, other = (np.concatenate([codes for _, codes in one.records(persons, sizes, rows)]) for one in (two, everybody))
+        assert (possible(two.domain, mine.astype(np.int64)) == possible(everybody.domain, other.astype(np.int64))).all()
+
+
 def test_file_order_has_no_column() -> None:
     assert linked(PERSONS, Domain((WARD,)), 3, [], {"order": ["file order"], "constant": ["region"]}).order is None
 

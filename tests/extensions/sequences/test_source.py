@@ -13,8 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dpsynth_core.extensions.sequences.layout import LAST, START
-from dpsynth_core.extensions.sequences.source import SequenceSource, moments
+from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
+from dpsynth_core.extensions.sequences.source import SequenceSource, moments, ranks, sorted_as
 from dpsynth_core.sources.formats import TableFormat
 from dpsynth_core.sources.notation import Notation
 from dpsynth_core.sources.opening import opened
@@ -22,7 +22,7 @@ from dpsynth_core.sources.records import Records
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.link import NUMBER
-from tests.extensions.sequences.tables import FIRST_ROW, PERSONS, link, read, source, typed, wards
+from tests.extensions.sequences.tables import FIRST_ROW, PERSONS, WARD, link, read, source, typed, wards
 from tests.refusals import refused
 
 
@@ -95,6 +95,39 @@ def test_a_time_has_the_same_moment_in_a_column_of_texts_and_of_times() -> None:
     assert np.array_equal(moments(pa.array(values), Notation()), alone, equal_nan=True)
     assert alone[3:5] == [2.0, 0.5]
     assert alone[8] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("read_as", "expected"),
+    [("any", "bacd"), ("number", "bacd"), ("date", "cabd"), ("text", "acbd")],
+)
+def test_texts_are_read_as_the_plan_says(read_as: str, expected: str) -> None:
+    """Of 10, 9, a date and a word; what is not read so comes last, in the order of the file."""
+    ward = Attribute.categorical("ward", ("a", "b", "c", "d"))
+    two = SequenceLink(PERSONS, Domain((ward,)), 4, order="time", read_as=read_as)
+    rows = [("1", "a", "10"), ("1", "b", "9"), ("1", "c", "2020-01-01"), ("1", "d", "" if read_as == "text" else "soon")]
+    assert "".join("abcd"[codes[0]] for codes in read(two, [("1", "0")], rows)[0]) == expected
+
+
+def test_the_order_of_two_texts_depends_on_no_other_text() -> None:
+    letters = ["é", "Z", "a", "aa", "", "b", None, "\U0001f600", "z"]
+    rank = ranks(pa.chunked_array([sorted_as(pa.array(letters[:4]), Notation()), sorted_as(pa.array(letters[4:]), Notation())]))
+    for one, two in product(range(len(letters)), repeat=2):
+        alone = ranks(pa.chunked_array([sorted_as(pa.array([letters[one], letters[two]], pa.string()), Notation())]))
+        assert (rank[one] < rank[two]) == (alone[0] < alone[1])
+        if letters[one] and letters[two]:
+            assert (rank[one] < rank[two]) == (letters[one] < letters[two])  # Python sorts by code points
+
+
+@pytest.mark.parametrize("column", [pa.nulls(2), pa.array([[1], [0]])], ids=str)
+def test_what_is_no_text_keeps_the_order_of_the_file(column: pa.Array) -> None:
+    assert wards(SequenceLink(PERSONS, Domain((WARD,)), 3, order="time", read_as="text"), typed(column)) == "ab"
+
+
+@pytest.mark.parametrize("read_as", ["number", "date"])
+@pytest.mark.parametrize("column", [pa.array([2, 1]), pa.array([dt.date(2020, 1, 1), dt.date(1960, 1, 1)])], ids=str)
+def test_types_say_how_values_are_read_that_are_no_texts(column: pa.Array, read_as: str) -> None:
+    assert wards(SequenceLink(PERSONS, Domain((WARD,)), 3, order="time", read_as=read_as), typed(column)) == "ba"
 
 
 def test_the_gap_is_the_time_since_the_row_before_and_missing_in_first_rows() -> None:
