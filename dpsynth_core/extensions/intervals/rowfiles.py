@@ -89,12 +89,44 @@ _PROGRAM = '''# Analyse the sets of rows of this bundle, and combine the results
 #   sets <- read_sets()
 #   pool_models(lapply(sets, function(rows) lm(income ~ age + sex, data = rows)))
 #
+# The package mitools does the same: MIcombine(with(imputationList(sets), lm(income ~ age + sex))).
+#
 # The spread between sets is about the error that the noise of the release makes. Intervals hold for
 # analyses whose relations the measured tables hold, and for no others: marginals.csv and the report name the tables. An analysis of
 # relations that no table holds finds none, with a short interval.
 
+# The sets as a list. A column of texts has the same levels in each, also where a set lacks a value.
 read_sets <- function(folder = ".", m = SETS) {
-  lapply(seq_len(m), function(k) read.csv(file.path(folder, sprintf("plausible-%d.csv", k)), check.names = FALSE, stringsAsFactors = TRUE))
+  split_sets(lapply(seq_len(m), function(k) {
+    read.csv(file.path(folder, sprintf("plausible-%d.csv", k)), check.names = FALSE, stringsAsFactors = TRUE)
+  }))
+}
+
+split_sets <- function(sets) {
+  rows <- do.call(rbind, sets)
+  unname(split(rows, rep(seq_along(sets), vapply(sets, nrow, 1L))))
+}
+
+# All sets in one file, with the columns mi_set (its number) and mi_id (the row's number in its set), for Stata:
+#   import delimited plausible-long.csv
+#   mi import flong, m(mi_set) id(mi_id) imputed(age income) clear
+# The rows of set 0, which Stata asks for, are empty: no value of them is known. Stata imputes numbers: encode texts first.
+write_long <- function(file = "plausible-long.csv", sets = read_sets()) {
+  n <- nrow(sets[[1]])
+  stopifnot(!any(c("mi_set", "mi_id") %in% names(sets[[1]])))
+  empty <- sets[[1]]
+  empty[] <- NA
+  rows <- do.call(rbind, c(list(empty), sets))
+  number <- rep(seq(0, length(sets)), each = n)
+  long <- data.frame(mi_set = number, mi_id = rep(seq_len(n), length(sets) + 1), rows, check.names = FALSE)
+  write.csv(long, file, row.names = FALSE, na = "")
+}
+
+# The sets of such a file, as a list.
+read_long <- function(file = "plausible-long.csv") {
+  rows <- read.csv(file, check.names = FALSE, stringsAsFactors = TRUE)
+  rows <- droplevels(rows[rows$mi_set > 0, ])
+  unname(split(rows[setdiff(names(rows), c("mi_set", "mi_id"))], rows$mi_set))
 }
 
 # values: a matrix with one row per set. variances: squared standard errors, of the same shape.

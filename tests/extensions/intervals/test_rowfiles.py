@@ -36,6 +36,9 @@ QUESTION = "Do report, cards and tables agree?"
 NAMES = ["plausible-1.csv", "plausible-2.csv"]
 
 
+needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
+
+
 def spec(**fields: Any) -> Spec:
     plain = usual({"kind": "demo"}, DOMAIN, mechanism="mst", epsilon=2.0, output={"rows": 300})
     return Spec.from_json(plain | {"extensions": {"plausible": 2}} | fields)
@@ -62,6 +65,12 @@ def test_a_recipient_finds_nothing_wrong_and_makes_the_same_sets_again() -> None
     report = verified(pack.sealed(contents()))
     assert report.verdict == CONSISTENT, [check for check in report.checks if check.verdict == FAILED]
     assert reproduce(bundle).different == ()
+
+
+def test_a_forged_program_is_found() -> None:
+    files = contents() | {PROGRAM: contents()[PROGRAM].replace(b"1 + 1 / m", b"1 + 0 / m")}
+    assert files[PROGRAM] != contents()[PROGRAM]
+    assert verify(read_bytes(pack.sealed(files))).verdict == INCONSISTENT
 
 
 @pytest.mark.parametrize("forge", ["a value", "another set", "a missing set"])
@@ -148,22 +157,61 @@ def test_a_release_that_asks_for_no_sets_loads_nothing_of_the_extension() -> Non
     assert {name.rpartition(".")[2] for name in done.stdout.split()} <= from_here
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
-def test_pool_r_combines_results_as_this_program_does(tmp_path: Path) -> None:
+def in_r(folder: Path, *code: str) -> list[str]:
+    """What R prints, in a folder with the sets and pool.R."""
     for name in (*NAMES, PROGRAM):
-        (tmp_path / name).write_bytes(contents()[name])
-    code = [
+        (folder / name).write_bytes(contents()[name])
+    done = subprocess.run(["Rscript", "-e", "\n".join(code)], cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@needs_r
+def test_pool_r_combines_results_as_this_program_does(tmp_path: Path) -> None:
+    people, table, models = in_r(
+        tmp_path,
         'source("pool.R"); sets <- read_sets()',
         "x <- sapply(sets, function(r) mean(r$age)); v <- sapply(sets, function(r) var(r$age) / nrow(r))",
         'for (of in c("population", "table")) cat(sprintf("%.12g", unlist(pool(x, v, of)[1, ])), "\\n")',
         "m <- pool_models(lapply(sets, function(r) lm(age ~ sex, data = r))); cat(nrow(m), all(is.finite(as.matrix(m))))",
-    ]
-    done = subprocess.run(["Rscript", "-e", "\n".join(code)], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 0, done.stderr
-    people, table, models = done.stdout.splitlines()
+    )
     ages = [np.array([float(row["age"]) for row in csv.DictReader(io.StringIO(contents()[name].decode()))]) for name in NAMES]
     for of, line in (("population", people), ("table", table)):
         found = pool([one.mean() for one in ages], [one.var(ddof=1) / len(one) for one in ages], of)
         ours = [found.value[0], found.low[0], found.high[0], np.sqrt(found.variance[0]), found.degrees[0]]
         assert [float(text) for text in line.split()] == pytest.approx(ours, rel=1e-9)
     assert models == "2 TRUE"
+
+
+@needs_r
+def test_one_file_of_all_sets_has_the_same_rows_and_set_zero_is_empty(tmp_path: Path) -> None:
+    code = 'source("pool.R"); sets <- read_sets(); write_long(); cat(isTRUE(all.equal(read_long(), sets, check.attributes = FALSE)))'
+    assert in_r(tmp_path, code) == ["TRUE"]
+    with (tmp_path / "plausible-long.csv").open(encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["mi_set", "mi_id", "sex", "age", "health", "marital_status"]
+    assert [(row[0], row[1]) for row in rows] == [(str(m), str(n)) for m in range(3) for n in range(1, 301)]
+    assert {tuple(row[2:]) for row in rows if row[0] == "0"} == {("", "", "", "")}
+    for number, name in enumerate(NAMES, start=1):
+        _, *own = csv.reader(io.StringIO(contents()[name].decode()))
+        assert [row[2:] for row in rows if row[0] == str(number)] == own
+
+
+@needs_r
+def test_sets_have_the_same_levels_where_one_lacks_a_value(tmp_path: Path) -> None:
+    code = 'source("pool.R"); sets <- split_sets(list(data.frame(x = factor(c("a", "b"))), data.frame(x = factor(c("a", "a")))))'
+    assert in_r(tmp_path, code, "cat(sapply(sets, function(rows) nlevels(rows$x)))") == ["2 2"]
+
+
+@needs_r
+def test_mitools_combines_the_sets_as_pool_r_does(tmp_path: Path) -> None:
+    if in_r(tmp_path, 'cat(requireNamespace("mitools", quietly = TRUE))') != ["TRUE"]:
+        pytest.skip("mitools is not installed")
+    ours, theirs = in_r(
+        tmp_path,
+        'source("pool.R"); write_long(); sets <- read_long()',
+        "ours <- pool_models(lapply(sets, function(r) lm(age ~ sex, data = r)))",
+        "theirs <- summary(mitools::MIcombine(with(mitools::imputationList(sets), lm(age ~ sex))))",
+        'cat(sprintf("%.12g", c(ours$value, ours$error)), "\\n"); cat(sprintf("%.12g", c(theirs$results, theirs$se)), "\\n")',
+    )[-2:]
+    assert [float(text) for text in ours.split()] == pytest.approx([float(text) for text in theirs.split()], rel=1e-9)
