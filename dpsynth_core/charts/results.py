@@ -94,13 +94,36 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float,
     return finish(chart, zoned, title, caption, height=300)
 
 
-def _heat(frame: pd.DataFrame, colour: object, form: str) -> alt.Chart:
-    """Draw a heat map of two columns with a colour channel and a format of counts. The last labels of both axes always stand."""
+def shares_of_lines(zoned: Zoned[pd.DataFrame], title: str, caption: str) -> Drawing:
+    """Draw a table of shares of its lines as a heat map, with the share in each square that has a tenth or more.
+
+    Args:
+        zoned: Columns row and column (labels), row_position and column_position, and count (the share, from 0 to 1; NaN in a line that
+            nobody is in).
+        title: The title.
+        caption: The sentence below.
+    """
+    frame = zoned.value
+    colour = alt.Color("count:Q", scale=alt.Scale(domain=[0, 1], clamp=True), legend=gradient(".0%"))
+    squares = _heat(frame, colour, ".0%", "Share of the line")
+    place = {side: squares.encoding[side] for side in ("x", "y")} | {"text": alt.Text("count:Q", format=".0%")}
+    written = alt.Chart(frame[frame["count"] >= _WRITTEN])
+    edge = written.mark_text(fontSize=12, fontWeight="bold", color="black", stroke="black", strokeWidth=3, strokeJoin="round", opacity=0.6)
+    text = written.mark_text(fontSize=12, fontWeight="bold", color="white")  # with an edge, for a square is light or dark by the theme
+    return finish(alt.layer(squares, edge.encode(**place), text.encode(**place)), zoned, title, caption, height=alt.Step(28))
+
+
+_WRITTEN = 0.095
+"""The smallest share that is written into its square."""
+
+
+def _heat(frame: pd.DataFrame, colour: object, form: str, of: str = "People") -> alt.Chart:
+    """Draw a heat map of two columns with a colour channel, and a format and name of counts. The last labels of both axes always stand."""
     below = alt.Axis(labelAngle=_tilt(frame["column"]), values=_labelled(frame, "column", _LABELLED), labelOverlap=False, labelLimit=90)
     beside = alt.Axis(values=_labelled(frame, "row", _LABELLED_DOWN), labelOverlap=False, labelLimit=90)
     x = alt.X("column:N", sort=alt.EncodingSortField("column_position", op="min"), title=None, axis=below)
     y = alt.Y("row:N", sort=alt.EncodingSortField("row_position", op="min"), title=None, axis=beside)
-    tooltip = hover(row="Row", column="Column", count=("People", form))
+    tooltip = hover(row="Row", column="Column", count=(of, form))
     return alt.Chart(frame).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
 
 

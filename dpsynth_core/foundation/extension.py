@@ -401,6 +401,35 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Demo:
+    """An invented table of several rows for each person, which the wizard offers to try a layout with.
+
+    Attributes:
+        kind: Name of its kind in `data.kind`.
+        who: Whose rows it has, in the plural.
+        title: Label of its button.
+        label: Its name on screen.
+        people: How many people there are.
+        table: Import path of a function without arguments that returns the table, a pandas frame.
+        domain: Import path of a function without arguments that returns the domain, read from no rows.
+        person: Name of its person column.
+        most: How many rows of a person count.
+        stated: Settings for the spec's section `extensions`, as pairs of a name and texts.
+    """
+
+    kind: str
+    who: str
+    title: str
+    label: str
+    people: int
+    table: str
+    domain: str
+    person: str
+    most: int
+    stated: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
 class BundleKind:
     """A kind of bundle that is not a release, and that `verify` checks.
 
@@ -468,6 +497,7 @@ class Extension:
         row_formats: Formats of files of rows.
         criteria: Kinds of criteria that the kernel measures, as pairs of a name and an import path, "MODULE:CLASS".
         layouts: Ways to count two linked tables.
+        demos: Invented tables for its layouts.
         claims: Claims (`claims.claim.Claim`) that a setting of the extension asks for, as pairs of the setting's name, which is the claim's
             too, and an import path. They are measured after the core's.
     """
@@ -505,6 +535,7 @@ class Extension:
     row_formats: tuple[RowFormat, ...] = ()
     criteria: tuple[tuple[str, str], ...] = ()
     layouts: tuple[Layout, ...] = ()
+    demos: tuple[Demo, ...] = ()
     claims: tuple[tuple[str, str], ...] = ()
 
 
@@ -580,6 +611,11 @@ def settings() -> dict[str, Setting | Texts]:
 def layouts() -> tuple[Layout, ...]:
     """Return the ways to count two linked tables that built-in extensions add."""
     return tuple(layout for one in built_in() for layout in one.layouts)
+
+
+def demos() -> dict[str, Demo]:
+    """Return the invented tables that built-in extensions add, by the kind of the table."""
+    return {demo.kind: demo for one in built_in() for demo in one.demos}
 
 
 def layout(stated: Stated) -> Layout | None:

@@ -420,7 +420,7 @@ def can_be_both(kind: str) -> bool:
     Raises:
         KeyError: The kind is unknown.
     """
-    return not KINDS[kind].simulated and can_be_linked(kind, kind)
+    return kind in extension.demos() or (not KINDS[kind].simulated and can_be_linked(kind, kind))
 
 
 def most_unstated_rows(members: int = 0) -> int:

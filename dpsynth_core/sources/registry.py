@@ -88,7 +88,8 @@ LINKED_STANDIN = ("standin", "standin")
 def can_be_linked(first: str, second: str) -> bool:
     """Return whether tables of these kinds can be linked as households and their members.
 
-    They can if each is in files or in memory, or if both are the invented ones of `LINKED_DEMO` or `LINKED_STANDIN`.
+    They can if each is in files or in memory, if both are the invented ones of `LINKED_DEMO` or `LINKED_STANDIN`, or if both are the same
+    invented table of an extension (`extension.Demo`).
 
     Args:
         first: The kind of the table of households.
@@ -97,7 +98,7 @@ def can_be_linked(first: str, second: str) -> bool:
     Raises:
         KeyError: A kind is unknown.
     """
-    invented = (first, second) in (LINKED_DEMO, LINKED_STANDIN)
+    invented = (first, second) in (LINKED_DEMO, LINKED_STANDIN) or first == second in extension.demos()
     return invented or all(KINDS[kind].is_file or KINDS[kind].content is not None for kind in (first, second))
 
 
@@ -281,9 +282,12 @@ def invented(kind: str, rows: int | None = None) -> pd.DataFrame:
     tables are kept and returned again, so the caller must not change them.
 
     Args:
-        kind: "demo", "demo-households" or "demo-members".
+        kind: "demo", "demo-households", "demo-members", or the kind of an extension's table (`extension.Demo`).
         rows: The number of rows; None for the usual number.
     """
+    if kind in (demos := extension.demos()):
+        held: pd.DataFrame = extension.load(demos[kind].table)()
+        return held if rows is None else held.head(rows)
     if kind in LINKED_DEMO:
         from dpsynth_core.sources import demo_households
 
@@ -330,7 +334,7 @@ KINDS: Mapping[str, TableKind] = {
         source=lambda section: _held(section).source,
     ),
     "demo": TableKind("simulated", _open_demo, _demo_columns, simulated=True),
-    **{kind: TableKind("simulated", _open_demo, _demo_columns, simulated=True) for kind in LINKED_DEMO},
+    **{kind: TableKind("simulated", _open_demo, _demo_columns, simulated=True) for kind in (*LINKED_DEMO, *extension.demos())},
     "standin": TableKind("stand-in", _open_standin, None, simulated=True),
 }
 

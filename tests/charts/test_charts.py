@@ -110,6 +110,7 @@ CHARTS: dict[str, tuple[Callable[[Zoned[pd.DataFrame]], charts.Drawing], pd.Data
     "wall with noise": (lambda z: charts.wall(z, _STANDINGS, _STANDINGS), _bars().assign(high=0.9)),
     "wall of nothing known": (lambda z: charts.wall(z, _STANDINGS, _STANDINGS[-1:]), _bars().head(0)),
     "two_way": (lambda z: charts.two_way(z, SYNTHETIC, limit=3), _two_way()),
+    "shares_of_lines": (lambda z: charts.shares_of_lines(z, "What follows what?", "At most 3%."), _two_way().assign(count=0.5)),
     "two_way_difference": (lambda z: charts.two_way_difference(z, SYNTHETIC, people=30, wanted=0.1), _two_way().assign(noise=1.5)),
     "marginals": (lambda z: charts.marginals(z, 0.05), _marginals()),
     "marginals with truth": (lambda z: charts.marginals(z, 0.05), _marginals(true=0.1)),

@@ -1,6 +1,6 @@
 """Persons with several rows in order, such as stays of patients, waves of a panel or trips of a day: who owns a row stays known."""
 
-from dpsynth_core.foundation.extension import Extension, Layout, Texts
+from dpsynth_core.foundation.extension import Demo, Extension, Layout, Texts
 
 _HERE = "dpsynth_core.extensions.sequences"
 
@@ -23,7 +23,25 @@ EXTENSION = Extension(
             lacks=f"{_HERE}.one_table:lacks",
         ),
     ),
-    views=(("person", f"{_HERE}.order_view:on_data"), ("columns", f"{_HERE}.columns_view:on_domain")),
+    demos=(
+        Demo(
+            kind="demo-stays",
+            who="patients",
+            title="Patients and their stays, in order",
+            label="Simulated patients",
+            people=20_000,
+            table=f"{_HERE}.hospital:simulate",
+            domain=f"{_HERE}.hospital:domain",
+            person="patient",
+            most=8,
+            stated=(("order", ("admitted",)), ("constant", ("sex", "age", "region")), ("gap", ("days_before",))),
+        ),
+    ),
+    views=(
+        ("person", f"{_HERE}.order_view:on_data"),
+        ("columns", f"{_HERE}.columns_view:on_domain"),
+        ("results", f"{_HERE}.transitions_view:on_results"),
+    ),
     names=(("rows_in_order", f"{_HERE}.interface:rows_in_order"),),
     row_files=f"{_HERE}.in_order:row_files",
     row_names=r"rows-in-order\.csv",

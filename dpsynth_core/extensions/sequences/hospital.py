@@ -6,6 +6,8 @@ unseen chronic disease comes back for ever. Who dies comes no more.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -52,10 +54,12 @@ def domain() -> Domain:
     )
 
 
+@lru_cache(maxsize=1)
 def simulate(patients: int = PATIENTS, seed: int = 7) -> pd.DataFrame:
     """Return a table of invented stays, one row each, by day of admission; the same arguments give the same table.
 
-    Each patient has from one to `MOST` stays, and dies in the last one at most. Patients are counted from 1.
+    Each patient has from one to `MOST` stays, and dies in the last one at most. Patients are counted from 1. The table of the last call is
+    kept and returned again, so the caller must not change it.
 
     Args:
         patients: Number of patients.

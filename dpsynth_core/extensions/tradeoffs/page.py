@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsynth_core.extensions.tradeoffs import sweep_form, sweep_view
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.zones import Zone
-from dpsynth_core.web.shell import frame
+from dpsynth_core.web.shell import document, frame
 from dpsynth_core.web.shell.session import Current
 
 _OTHER = "tradeoffs_other"
@@ -24,6 +25,9 @@ def draw() -> None:
     frame.header("tradeoffs", "Compare mechanisms and values of ε before you spend anything.", *zones)
     if listed:
         sweep_view.panel(listed)
+    if extension.layout(stated := document.stated(project.draft)) is not None:
+        st.info(f"Trials on invented data do not go with {extension.what_is_linked(stated)} yet.", icon=":material/science:")
+        return
     missing = sweep_form.problem(project.draft)
     if missing is not None:
         st.info("This page needs columns, tables and a budget.", icon=":material/science:")

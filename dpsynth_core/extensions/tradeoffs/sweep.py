@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpsynth_core.claims.certificate import CERTIFICATE
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.documents import canonical_digest
 from dpsynth_core.foundation.errors import CapacityError, InputError
 from dpsynth_core.foundation.zones import Zone
@@ -197,9 +198,7 @@ class Sweep:
                 raise InputError(f"{_FIELD}.{name}", "it is empty or names one twice", "give each once, and at least one")
         self._check_strengths()
         self._check_values()
-        if self.base.members is not None and self.mechanisms != (registry.LINKED.name,):
-            problem, remedy = "two linked tables have a mechanism of their own", f"name {registry.LINKED.name!r} alone"
-            raise InputError(f"{_FIELD}.mechanisms", problem, remedy)
+        self._check_linked()
         for name in self.mechanisms if self.base.members is None else ():
             registry.get(name)
         if self.swept is not None and self.swept.mechanism not in self.mechanisms:
@@ -213,6 +212,14 @@ class Sweep:
         stand_ins = max(1, len(self.strengths))
         if len(self.variants) * len(self.epsilons) * len(self.sizes) * self.repeats * stand_ins > MAX_POINTS:
             raise CapacityError(_FIELD, f"it has more than {MAX_POINTS:,} trials", "use fewer mechanisms, values of epsilon or repeats")
+
+    def _check_linked(self) -> None:
+        if extension.layout(self.base.extensions) is not None:
+            problem = f"trials do not go with {extension.what_is_linked(self.base.extensions)} yet"
+            raise InputError("extensions", problem, "try a plan without them")
+        if self.base.members is not None and self.mechanisms != (registry.LINKED.name,):
+            problem, remedy = "two linked tables have a mechanism of their own", f"name {registry.LINKED.name!r} alone"
+            raise InputError(f"{_FIELD}.mechanisms", problem, remedy)
 
     def _check_strengths(self) -> None:
         """Check that strengths are stated only for a stand-in, each once and from 0 to 1.

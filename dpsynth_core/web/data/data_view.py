@@ -111,9 +111,21 @@ def _choosing(project: Current, beginning: Callable[[Current], None]) -> None:
     what = f"{demo.ROWS:,} invented people, 12 columns that depend on each other. You may look at everything: no privacy is at stake."
     look = {"icon": ":material/groups:", "type": "tertiary", "help": what}
     st.button("Or try it with simulated people", key="use_demo", on_click=_take_invented, args=(DEMO,), **look)
+    if not (demos := extension.demos()):
+        _linked_demo("Or with simulated households and their members", type="tertiary")
+        return
+    who = " or ".join(("households", *(one.who for one in demos.values())))
+    with st.popover(f"Or with simulated {who}", icon=":material/account_tree:", type="tertiary", key="more_demos"):
+        _linked_demo("Households and their members")
+        for kind, one in demos.items():
+            what = f"{one.people:,} invented {one.who}, each with several rows."
+            st.button(one.title, icon=":material/groups:", key=f"use_{kind}", help=what, on_click=_take_invented, args=(kind,))
+
+
+def _linked_demo(label: str, **look: Any) -> None:
     what = f"Two linked tables: {demo_households.ROWS:,} invented households and the people in them."
-    look = {"icon": ":material/account_tree:", "type": "tertiary", "help": what}
-    st.button("Or with simulated households and their members", key="use_linked_demo", on_click=_take_invented, args=LINKED_DEMO, **look)
+    look |= {"icon": ":material/account_tree:", "help": what, "key": "use_linked_demo"}
+    st.button(label, on_click=_take_invented, args=LINKED_DEMO, **look)
 
 
 def _take_invented(kind: str, second: str = "") -> None:

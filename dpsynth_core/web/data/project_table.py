@@ -126,17 +126,23 @@ def from_path(text: str, only_this_machine: bool) -> Table:
 
 
 def simulated(kind: str = DEMO) -> Table:
-    """Return the table of the simulated people, or one of the two linked simulated tables.
+    """Return the table of the simulated people, one of the two linked simulated tables, or the simulated table of an extension.
 
     Args:
-        kind: `DEMO` for the people, or one of `LINKED_DEMO`: the households, or their members.
+        kind: `DEMO` for the people, one of `LINKED_DEMO`: the households, or their members; or the kind of an
+            extension's table (`extension.Demo`).
     """
+    if (of := extension.demos().get(kind)) is not None:
+        return Table({"kind": kind}, tuple(invented(kind, 1).columns), DEMO, of.label)
     key = (demo_households.KEY,) if kind in LINKED_DEMO else ()
     label = dict(zip(LINKED_DEMO, ("Simulated households", "Their members"), strict=True)).get(kind, DEMO_LABEL)
     return Table({"kind": kind}, (*key, *_domain_of(kind).names), DEMO, label)
 
 
 def _domain_of(kind: str) -> Domain:
+    if (of := extension.demos().get(kind)) is not None:
+        known: Domain = extension.load(of.domain)()
+        return known
     return demo_households.domains()[LINKED_DEMO.index(kind)] if kind in LINKED_DEMO else demo.demo_domain()
 
 
@@ -191,6 +197,8 @@ def adopt(draft: Draft, table: Table) -> None:
         plan_first.forget(draft)
         draft["population"] = draft.get("population") or table.label
         wizard["people"] = demo.ROWS if table.section["kind"] == DEMO else demo_households.ROWS
+        if (of := extension.demos().get(table.section["kind"])) is not None:
+            _lay_out(draft, of)
     else:
         _forget_simulated(draft)
     if not KINDS[table.section["kind"]].is_file:
@@ -198,6 +206,17 @@ def adopt(draft: Draft, table: Table) -> None:
     draft["data"] = table.section
     _ask_again(draft)
     _note(draft, table)
+
+
+def _lay_out(draft: Draft, of: extension.Demo) -> None:
+    """State in a draft what is known of an extension's invented table: its people, whose a row is, and how its rows are counted."""
+    unlink(draft)
+    document.forget_layout(draft)
+    draft["wizard"].update(people=of.people, several=True)
+    draft["unit"].update(person_column=of.person, max_rows_per_person=of.most)
+    for name, texts in of.stated:
+        document.state_setting(draft, name, list(texts))
+    kept_rules.take_over(draft)
 
 
 def _ask_again(draft: Draft) -> None:
@@ -270,9 +289,13 @@ def disown(draft: Draft) -> None:
 
 
 def _forget_simulated(draft: Draft) -> None:
-    """Remove the number of people and the population that came with a simulated table, if any."""
+    """Remove the number of people and the population that came with a simulated table, if any, and how its rows are counted."""
     if is_simulated(draft):
         draft["wizard"]["people"] = None
+        if draft["data"]["kind"] in extension.demos():
+            document.forget_layout(draft)
+            draft["wizard"]["several"] = False
+            draft["unit"].update(person_column=None, max_rows_per_person=1)
         if draft.get("population") == draft["wizard"].get("label"):
             del draft["population"]
 

@@ -91,7 +91,7 @@ def prefill(project: Current) -> Current:
     elif stored is None and project_table.is_simulated(project.draft):
         guesses = [guess for table in document.tables(project.draft) for guess in project_table.look(table).value]
         known = {column.name: column for column in domain_table.from_guesses(guesses)}
-        save(lambda columns: [known.get(column.name, _first(project.draft, column)) for column in columns], "public")
+        save(lambda columns: [known.get(column.name, _first(project.draft, column).changed(use=False)) for column in columns], "public")
     elif {column.name for column in stored or ()} != document.every_column(project.draft).keys():
         save(lambda drafts: [_first(project.draft, column) for column in drafts])
     return session.current()

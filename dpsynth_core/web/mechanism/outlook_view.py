@@ -117,7 +117,8 @@ def shown(project: Current, plan: Plan) -> bool:
         False if the light needs a number of people that the draft does not state; otherwise True.
     """
     people, hope = document.people(project.draft), outlook(project, plan)
-    counted = "people" if plan.link is None else "rows in the first table"
+    of_people = plan.link is None or plan.link.words.households == "people"
+    counted = "people" if of_people else "rows in the first table"
     if hope is not None:
         box, icon = _BOX[hope.light]
         box(f"**{hope.light.capitalize()}:** with about {numbers.count(people or 0)} {counted}, {hope.told}", icon=icon)
@@ -127,8 +128,8 @@ def shown(project: Current, plan: Plan) -> bool:
         needed = expected_verdict.people_needed(plan.shares, plan.counted, plan.workload.cliques)
         fewest = numbers.count(float(f"{needed:.2g}"))
         known = f" With fewer than about {fewest} {counted}, noise hides whether rows are good." if needed else ""
-        asked = "about how many people are in the table?" if plan.link is None else "about how many rows does the first table have?"
-        why = "these two tables are unlike all that we tried." if people else asked
+        asked = "about how many people are in the table?" if of_people else "about how many rows does the first table have?"
+        why = f"these{' two' * (not of_people)} tables are unlike all that we tried." if people else asked
         st.info(f"**No light:** {why}{known}", icon=":material/help:")
         return bool(people)
     return True

@@ -24,6 +24,7 @@ from starlette.types import Receive, Scope, Send
 from dpsynth_core import report
 from dpsynth_core.bundle.pack import pack
 from dpsynth_core.bundle.signature import Signer
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.content import PART_BYTES, Writer, written_aside
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.foundation.extension import RowFormat
@@ -39,7 +40,7 @@ from dpsynth_core.store.home import home
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.web.results import open_runs
 from dpsynth_core.web.shell.door import address, doors, page
-from dpsynth_core.web.shell.text import file_stem
+from dpsynth_core.web.shell.text import capital, file_stem
 
 BUNDLE, QUESTIONS, TO_CHECK = "bundle", "questions", "bundle_to_check"
 """`TO_CHECK` is the session key of the run whose bundle the page Verify checks while no file is uploaded there."""
@@ -94,7 +95,8 @@ def offers(release: Release) -> tuple[Offer, ...]:
             lambda to: pack(release, to, home(), signer=signer(release)),
             lambda: signer(release),
         ),
-        *_rows(release.values, release.plan.row_domain, release.about),
+        *_copies(release),
+        *_of_first(release),
         *_of_members(release),
         *(
             Offer(
@@ -130,12 +132,27 @@ def signer(release: Release) -> Signer | None:
     return signing.signer(release.ledger, release.spec.digest())
 
 
+def _copies(release: Release) -> list[Offer]:
+    """Return the files of rows in which extensions repeat the values of other files, such as all tables as one."""
+    paths = [one.row_copies for one in extension.asked(release.spec.extensions) if one.row_copies]
+    found = {file: rows for path in paths if release.values is not None for file, rows in extension.load(path)(release).items()}
+    what = "All rows as one table, like the one that was given."
+    return [Offer(file, file, what, f"-{file}", "text/csv", partial(releases.write_csv, rows)) for file, rows in found.items()]
+
+
+def _of_first(release: Release) -> list[Offer]:
+    """Return the files of rows, of the first of two linked tables if there are two."""
+    name = "rows" if release.plan.link is None else release.plan.link.words.made
+    offered = _rows(release.values, release.plan.row_domain, release.about)
+    return [replace(one, name=one.name.replace("Rows", capital(name), 1)) for one in offered]
+
+
 def _of_members(release: Release) -> list[Offer]:
     """Return the row files of the second of two linked tables."""
-    if release.members is None:
+    if release.members is None or (link := release.plan.link) is None:
         return []
     offered = _rows(release.members, release.plan.member_domain, release.about)
-    named = [(one, one.name.replace("Rows", "Members", 1)) for one in offered]
+    named = [(one, one.name.replace("Rows", capital(link.words.held), 1)) for one in offered]
     return [replace(one, key=f"members-{one.key}", name=name, ending=f"-members{one.ending}") for one, name in named]
 
 

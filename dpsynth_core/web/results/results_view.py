@@ -23,6 +23,7 @@ from dpsynth_core.release.rows import Rows
 from dpsynth_core.release.sampling import Refitted
 from dpsynth_core.store import approvals, runs
 from dpsynth_core.vocabulary.domain import Attribute, Domain
+from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 from dpsynth_core.vocabulary.recoding import other_is_missing
 from dpsynth_core.web.results import claims_view, downloads
 from dpsynth_core.web.results.downloads import Offer
@@ -42,7 +43,7 @@ from dpsynth_core.web.results.open_runs import (
 from dpsynth_core.web.shell import additions, frame, refusals, session
 from dpsynth_core.web.shell.figures import show, specification
 from dpsynth_core.web.shell.more_rows import more_rows
-from dpsynth_core.web.shell.text import WHOLE, file_stem, literal, one_line
+from dpsynth_core.web.shell.text import WHOLE, capital, file_stem, literal, one_line
 
 _ROWS_SHOWN = 1000
 _TIMES_HELP = "The time depends on the records, so no release states it. Do not publish it."
@@ -142,7 +143,8 @@ def rows(opened: OpenRun) -> None:
     if _unapproved(opened):  # the table on screen can be saved as CSV
         return
     if opened.release.members is not None:
-        look = {"format_func": _TABLES.get, "required": True, "key": "results_table", "label_visibility": "collapsed"}
+        names = _TABLES if (words := _words(opened)) == HOUSEHOLDS else {True: capital(words.made), False: capital(words.held)}
+        look = {"format_func": names.get, "required": True, "key": "results_table", "label_visibility": "collapsed"}
         if st.segmented_control("Table", list(_TABLES), default=True, **look) is False:
             values, domain = opened.release.members, opened.release.plan.member_domain
     left, right = st.columns([1, 2])
@@ -153,6 +155,11 @@ def rows(opened: OpenRun) -> None:
     table, number = first_rows(values, column, keep, _ROWS_SHOWN)
     st.caption(f"{table.num_rows:,} of {number:,} rows shown. No row is a real person. Any resemblance is by chance.")
     st.dataframe(table.to_pandas(), hide_index=True, height=420, placeholder="")  # as in the file: “None” can be a value
+
+
+def _words(opened: OpenRun) -> LinkWords:
+    link = opened.release.plan.link
+    return HOUSEHOLDS if link is None else link.words
 
 
 def _filter(values: Rows, attribute: Attribute) -> Filter | None:

@@ -10,12 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsynth_core import cli
+from dpsynth_core.release import synthesis
 from dpsynth_core.store import projects
 from dpsynth_core.store.home import LOCAL_OWNER
 from dpsynth_core.web.data import project_table
 from dpsynth_core.web.shell import document
-from tests.app.demo_project import field, open_page, stored, words
-from tests.app.test_preparation_pages import can_continue
+from tests.additions import listed
+from tests.app.demo_project import field, finished_run, open_page, stored, words
+from tests.app.test_preparation_pages import can_continue, first_visit
 from tests.extensions.sequences.stays import MOST, files, of_one, of_two
 
 
@@ -175,3 +177,42 @@ def test_five_kinds_of_tables_are_told_by_plain_names(home: Path) -> None:
         assert kind in words(app)
     assert "household" not in words(app)
     assert can_continue(app, "workload")
+
+
+def test_the_invented_hospital_goes_from_one_click_to_a_plan_that_protects_nobody() -> None:
+    app = first_visit()
+    app.button(key="use_demo-stays").click().run()
+    assert app.title[0].value == "Domain"
+    for page, following in (("domain", "Workload"), ("workload", "Budget"), ("budget", "Mechanism")):
+        assert can_continue(app, page), words(app)
+        app.button(key=f"next_{page}").click().run()
+        assert app.title[0].value == following
+    plan = document.plan(stored(), "x")
+    assert plan.mechanism.card.name == "sequences"
+    assert not plan.spec.protects
+    synthesis.plan(plan.spec)
+    app = open_page("data", projects.list(LOCAL_OWNER)[0].id)
+    field(app, "toggle", ":preview").set_value(True).run()
+    assert next(iter(app.dataframe[0].value.columns)) == "patient"
+    app.button(key="remove_table").click().run()
+    assert "extensions" not in stored()
+    assert stored()["unit"] == document.new()["unit"]
+
+
+def test_results_show_transitions_and_offer_the_table_like_the_one_given(home: Path) -> None:
+    place = complete(home)
+    assert finished_run(place).state == "done"
+    app = open_page("results", place)
+    assert "What follows what?" in [one.value for one in app.subheader]
+    assert "is the same in the next row" in words(app)
+    for view in ("columns", "pairs", "rows", "downloads", "about"):
+        app = open_page("results", place, view=view)
+        if view == "rows":
+            assert app.button_group(key="results_table").options == ["Persons", "Rows in order"]
+    assert "All rows as one table" in words(open_page("results", place, view="downloads"))
+
+
+@pytest.mark.parametrize("page", ["budget", "mechanism", "compare", *listed("PAGES")])
+def test_every_page_of_the_plan_is_drawn_without_words_of_households(home: Path, page: str) -> None:
+    app = open_page(page, complete(home))
+    assert "household" not in words(app).lower()

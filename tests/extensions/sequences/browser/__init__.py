@@ -1,0 +1,1 @@
+"""Rows of a person in order, in front of a real browser."""

@@ -1,0 +1,5 @@
+"""Pages are driven here in Chromium, as in `tests/browser`."""
+
+from tests.browser.conftest import browser, page, profile, server
+
+__all__ = ["browser", "page", "profile", "server"]

@@ -1,0 +1,77 @@
+"""Rows of a person in order in a real browser: from one file and a codebook to a bundle that is consistent."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.journeys import Hand, bundle_of, lock_and_run
+from tests.browser.conftest import Server, choose, in_project, settled
+from tests.extensions.sequences.stays import MOST, files
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]  # a whole release in front of a real browser
+PATIENTS = 4_000
+
+
+def test_from_one_file_to_a_consistent_bundle(page: Page, server: Server, tmp_path: Path) -> None:
+    files(tmp_path, PATIENTS)
+    in_project(page, server, "stays")
+    hand = Hand(page, tmp_path)
+    hand.choose_file(tmp_path / "stays.csv")
+    hand.type("Name of the population", "Patients of 2024")
+    hand.type("About how many people?", f"{PATIENTS:,}")
+    expect(page.get_by_text("belong together")).to_have_count(0)
+    hand.text("A person may have several rows")
+    choose(page, "Column that tells people apart", "patient")
+    hand.type("Most rows per person", str(MOST))
+    hand.text("Rows of one person belong together, in an order")
+    choose(page, "In the order of", "admitted")
+    pictures(page, "data")
+    hand.go_on("Domain")
+    hand.text("Add the time since the row before as a column")
+    hand.type("Name of this column", "days_before")
+    hand.button("Load a codebook")
+    hand.choose_file(tmp_path / "whole.json")
+    hand.button("Take sex, born")
+    expect(page.get_by_text("5 of 7 columns used")).to_be_visible()
+    hand.button("Compare them now")
+    expect(page.get_by_text("Every value has a cell of its own.")).to_be_visible()
+    pictures(page, "domain")
+    hand.go_on("Workload")
+    hand.sees("A row and the row before")
+    pictures(page, "workload")
+    hand.go_on("Budget")
+    pictures(page, "budget")
+    hand.go_on("Mechanism")
+    hand.sees("This is the only mechanism for rows of a person in order.")
+    pictures(page, "mechanism")
+    lock_and_run(hand)
+    hand.sees("What follows what?")
+    pictures(page, "results")
+    with zipfile.ZipFile(bundle_of(hand)) as bundle:
+        whole = pd.read_csv(bundle.open("rows-in-order.csv"))
+    assert list(whole.columns) == ["patient", "sex", "born", "diagnosis", "alive", "days_before"]
+    assert whole["patient"].is_monotonic_increasing
+    assert whole.groupby("patient").size().max() <= MOST
+    pictures(page, "downloads")
+    hand.button("Check it")
+    hand.sees("This bundle is consistent")
+    pictures(page, "verify")
+
+
+def pictures(page: Page, name: str) -> None:
+    """Pictures of the whole page in light and dark, where somebody asks for them."""
+    if folder := os.environ.get("PICTURES"):
+        page.set_viewport_size({"width": 1280, "height": 2400})
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            settled(page)
+            page.wait_for_timeout(1500)
+            page.screenshot(path=Path(folder) / f"{name}-{scheme}.png")
+        page.set_viewport_size({"width": 1280, "height": 720})
+        settled(page)
