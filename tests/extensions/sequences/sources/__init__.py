@@ -1,0 +1,1 @@
+"""Tables that tests of all sources go through."""
