@@ -319,19 +319,19 @@ def _spoken(domain: Domain, sentences: Sequence[str], link: Link | None) -> str:
 def _of_members(link: Link, asked: Asked) -> bool:
     """Return whether a question about linked tables is about members; otherwise it is about households.
 
-    It is about members if it names a column of the members' table.
+    It is about members if it names a column of the members' table, or one that the link has of a member (`Link.described`).
 
     Raises:
         InputError: The question is about pairs of members, or names columns of members together
             with a number of members or a condition on members.
     """
-    names = _names(asked)
-    if others := sorted(names & set(link.again) - set(link.members.names)):
+    names, described = _names(asked), {one.name for one in link.described}
+    if others := sorted(names & set(link.again) - described):
         raise InputError(f"column {others[0]!r}", link.words.two, link.words.elsewhere)
-    if (own := sorted(names & {NUMBER, *_keys(link.words)})) and names & set(link.members.names):
+    if (own := sorted(names & {NUMBER, *_keys(link.words)})) and names & described:
         problem = f"it is of {link.words.households}, and other columns are of their {link.words.members}"
         raise InputError(f"column {own[0]!r}", problem, f"leave it out, or {link.words.elsewhere}")
-    return bool(names & set(link.members.names))
+    return bool(names & described)
 
 
 def _names(asked: Asked) -> set[str]:
@@ -346,7 +346,7 @@ def _counting(link: Link, asked: Asked) -> list[str]:
     The result is empty for a question that depends neither on members nor on their number.
     """
     names, mean_said = _names(asked), asked.of == NUMBER and asked.statistic in (MEAN, DIFFERENCE) and asked.by is None
-    said = [link.words.counting] if names & {*link.members.names, *_keys(link.words)} else []
+    said = [link.words.counting] if names & {*(one.name for one in link.described), *_keys(link.words)} else []
     return [one.format(most=link.most) for one in [*said, *([link.words.beyond] if NUMBER in names and not mean_said else [])]]
 
 

@@ -177,6 +177,15 @@ class Link:
         return frozenset(self.swapped)
 
     @property
+    def described(self) -> tuple[Attribute, ...]:
+        """The columns of a member that questions may name, in the order of `domain`."""
+        return self.members.attributes
+
+    def each(self, records: NDArray[np.integer]) -> Codes:
+        """Return the codes of each member of records that `records` made: those of its household, and then those of `described`."""
+        return self.split(records)[2]
+
+    @property
     def with_nobody(self) -> frozenset[str]:
         """The columns whose last cell is for an absent member."""
         return self.member_names

@@ -56,7 +56,7 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
 
 
 def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """Return the released values for questions about members, each with the columns of its household.
+    """Return the released values for questions about members, each with the columns of its household and what the link says of it.
 
     Only tables with the number of members give counts and limits for members.
 
@@ -66,13 +66,13 @@ def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measur
         measurements: The noisy tables of pairs, in whole numbers of records.
         certificate: The certificate of these tables, or None.
     """
-    domain = Domain((*link.households, *link.members))
+    domain = Domain((*link.households, *link.described))
     aside = {one.name for one in link.columns} - {NUMBER, *domain.names, *link.again}  # such as whether a row is the last one
     summed = [_without(one, aside) for one in measurements]
     told = [_of_members(link, domain, one) for one in summed if NUMBER in one.clique and set(one.clique) <= {NUMBER, *domain.names}]
     rows, limits = None, dict[tuple[str, ...], Limit]()
     if codes is not None:
-        households, _, rows = link.split(codes.codes)
+        households, rows = link.split(codes.codes)[0], link.each(codes.codes)
         most, each = max(2, link.most), len(rows) / max(1, len(households))
         for clique, limit in _limits(link, certificate).items():
             if NUMBER in clique and (others := tuple(name for name in clique if name in domain)):
@@ -176,7 +176,8 @@ def _of_members(link: Link, domain: Domain, one: Measurement) -> Measurement:
         one: The measurement, in records of pairs.
     """
     others = tuple(name for name in one.clique if name != NUMBER)
-    weights = (link.times if any(name in link.members for name in others) else np.arange(link.most + 1)).astype(np.float64)
+    rows = {one.name for one in link.described}
+    weights = (link.times if rows & {*others} else np.arange(link.most + 1)).astype(np.float64)
     values = np.tensordot(weights, one.values, (0, one.clique.index(NUMBER)))
     somebody = values[tuple(slice(domain[name].size) for name in others)]  # nobody's cell is the last
     return _scaled(replace(one, clique=others, values=np.asarray(somebody), sigma=one.sigma * _norm(weights),

@@ -132,6 +132,18 @@ class SequenceLink(Link):
         return frozenset((*self.members.names, *self.lags))
 
     @property
+    def described(self) -> tuple[Attribute, ...]:
+        """The columns of a row that questions may name: its place, whether it is the last one, its own, and those of the row before."""
+        placed, before = (self.domain[START], self.domain[LAST]), (lag for lag, (_, back) in self.lags.items() if back == 1)
+        return (*placed, *self.members, *(self.domain[lag] for lag in before))
+
+    def each(self, records: NDArray[np.integer]) -> Codes:
+        """Return the codes of each row of records that `records` made: those of its person, and then those of `described`."""
+        names = (*self.households.names, *(one.name for one in self.described))
+        there = records[records[:, self.domain.position(NUMBER)] > 0]
+        return there[:, [self.domain.position(name) for name in names]].astype(np.int32)
+
+    @property
     def with_nobody(self) -> frozenset[str]:
         """The columns whose last cell is for an absent row; rows themselves are never absent if each person has one."""
         return frozenset(self.lags) if self.everybody else self.member_names

@@ -51,6 +51,52 @@ def test_a_later_row_is_counted_in_the_rows_without_an_interval_and_said_so(rele
     assert typed.value == answer.value
 
 
+def test_a_row_and_the_row_before_are_counted_in_the_rows_without_an_interval_and_said_so(release: Release) -> None:
+    pairs_of = [text[place : place + 2] for text in histories(release) for place in range(len(text) - 1)]
+    after = [pair[1] for pair in pairs_of if pair[0] == "0"]
+    answer = told(release, statistic="share", of={"diagnosis": "heart"}, among={"diagnosis before": "heart"})
+    assert answer.value == pytest.approx(after.count("0") / len(after))
+    assert (answer.low, answer.kind) == (None, "guess")
+    assert "rows with diagnosis before “heart”" in str(answer)
+    assert "the model's guess" in str(answer)
+    counted = ask(release, Asked("table", of=["diagnosis before", "diagnosis"]))
+    assert len(counted.each) == 4 * 3  # type: ignore[union-attr]
+    assert sum(one.value for one in counted.each) == pytest.approx(1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("named", "place"),
+    [({"last row": "yes"}, -1), ({"row of the person": "first"}, 0), ({"diagnosis before": "no row"}, 0)],
+)
+def test_the_place_of_a_row_can_be_asked_of(named: dict[str, str], place: int, release: Release) -> None:
+    """Everybody has one first and one last row."""
+    texts = histories(release)
+    answer = told(release, statistic="share", of={"diagnosis": "hip"}, among=named)
+    assert answer.value == pytest.approx(np.mean([text[place] == "1" for text in texts]), abs=0.1)
+    typed = ask_typed(release, Asked("share", of=["diagnosis=hip"], among=[f"{name}={value}" for name, value in named.items()]))
+    assert isinstance(typed, Answer)
+    assert typed.value == answer.value
+
+
+def test_counts_of_last_rows_have_an_interval_where_their_table_was_measured() -> None:
+    """As many as there are persons, from noisy tables by the number of rows alone."""
+    made, rng = link(), np.random.default_rng(1)
+    sizes = rng.integers(1, MOST + 1, 400)
+    owners = np.repeat(np.arange(400), sizes)
+    rows = np.column_stack([rng.integers(0, 3, len(owners)), rng.integers(0, 2, len(owners))])
+    codes = pairs(made, rng.integers(0, 2, (400, 1)), owners, rows)
+    clique = made.domain.clique((NUMBER, "last row", "diagnosis"))
+    counts = np.zeros(made.domain.sizes(clique))
+    np.add.at(counts, tuple(codes.codes[:, [made.domain.position(name) for name in clique]].T), codes.times)
+    (told_of,) = linked.of_members(made, codes, [Measurement(clique, counts, 10.0)], None).measurements
+    assert told_of.values[1].sum() == pytest.approx(400)
+    for two in (made, link(one_file=False)):
+        described = [one.name for one in two.described]
+        each = two.each(codes.codes) if two is made else two.each(pairs(two, np.zeros((400, 1), int), owners, rows).codes)
+        assert each.shape == (len(owners), len(two.households) + len(described))
+        assert each[:, 1 + described.index("last row")].sum() == 400
+
+
 def test_some_row_and_no_row_add_up_to_all_people(release: Release) -> None:
     some, none = (told(release, statistic="share", of={word: {"diagnosis": "hip"}}) for word in ("some row", "no row"))
     assert isinstance(some.value, float)
@@ -66,8 +112,7 @@ def test_rows_are_counted_as_rows_and_people_as_people(release: Release) -> None
 
 
 def test_what_is_not_answered_is_refused_in_words_of_rows(release: Release) -> None:
-    transition = Asked("share", of={"ward": "A"}, among={"ward before": "B"})
-    refused(ask, release, transition, saying="a row and the row before")
+    refused(ask, release, Asked("share", of={"ward": "A"}, among={"ward two before": "B"}), saying="the row two before are not answered")
     refused(ask, release, Asked("share", of={"a later row": {"ward": "A"}}), saying="it is after one “some row”")
     of_both = Asked("share", of={"ward": "A"}, among={NUMBER: "2"})
     refused(ask, release, of_both, saying="it is of people, and other columns are of their rows")
@@ -84,9 +129,10 @@ def test_a_table_with_the_place_of_a_row_counts_rows_too() -> None:
     counts = np.zeros(made.domain.sizes(clique))
     np.add.at(counts, tuple(codes.codes[:, places].T), codes.times)
     known = linked.of_members(made, None, [Measurement(clique, counts, 10.0)], None)
-    assert known.measurements[0].clique == ("diagnosis",)
-    np.testing.assert_allclose(known.measurements[0].values, np.bincount(rows[:, 0], minlength=3))
-    norm = np.sqrt(2 * sum(size**2 for size in range(1, MOST + 1)))
+    assert known.measurements[0].clique == ("last row", "diagnosis")
+    last = np.append(owners[1:] != owners[:-1], True).astype(int)
+    np.testing.assert_allclose(known.measurements[0].values.ravel(), np.bincount(3 * last + rows[:, 0], minlength=6))
+    norm = np.sqrt(sum(size**2 for size in range(1, MOST + 1)))
     assert known.measurements[0].sigma == pytest.approx(10.0 * norm / made.records_each)
 
 
@@ -134,6 +180,5 @@ def test_an_answer_about_persons_alone_says_nothing_of_rows(release: Release) ->
 
 
 def test_what_is_not_answered_is_counted_in_the_file_of_rows_in_order(release: Release) -> None:
-    transition = Asked("share", of={"ward": "A"}, among={"ward before": "B"})
-    refused(ask, release, transition, saying="rows-in-order.csv")
+    refused(ask, release, Asked("share", of={"ward": "A"}, among={"ward two before": "B"}), saying="rows-in-order.csv")
     assert "members.csv" in link(one_file=False).words.elsewhere
