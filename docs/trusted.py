@@ -164,7 +164,8 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "`tests/extensions/noise_check` tries to break it": (
         "extensions/noise_check/operations.py", "extensions/noise_check/asking.py",
     ),
-    "How many cells have one record, trusted where a release asks for it. `tests/extensions/disclosure` tries to break it": (
+    "Right and wrong guesses, and cells with one record, trusted where a release asks for them. `tests/extensions/disclosure` tries to "
+    "break them": (
         "extensions/disclosure/operations.py",
     ),
     "The coin by which people are left out, trusted where a release asks for it. `tests/extensions/holdout` tries to break it": (

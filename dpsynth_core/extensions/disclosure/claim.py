@@ -1,9 +1,9 @@
 """The claim: for how many people the released rows name a value of theirs, rightly and wrongly, on a share of the budget of its own.
 
-A lookup made of released rows is a public function of a record, so that each count is a counting query (`measure_right`, Proposition 3);
-k questions are 2 k counts. Measured are the people for whom a value is named, N, and those for whom it is named rightly, R. The number for
-whom it is named wrongly is N - R, whose noise has sqrt(2) times the deviation. Where the number of people is noisy, intervals are Fieller's
-(`statistics.intervals`).
+A lookup made of released rows is a public function of a record. A person for whom a value is named rightly is not one for whom it is named
+wrongly: the two counts of a question are cells of one marginal, and cost what one count costs where a person is added or removed
+(`measure_named`, Proposition 32). The number of people for whom any value is named is their sum, whose noise has sqrt(2) times the
+deviation. Where the number of people is noisy, intervals are Fieller's (`statistics.intervals`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from typing_extensions import override
 from dpsynth_core.claims.claim import Asked, BudgetShare, Final
 from dpsynth_core.claims.models.stated import Share
 from dpsynth_core.extensions.disclosure import SETTING
-from dpsynth_core.extensions.disclosure.lookup import predictors
+from dpsynth_core.extensions.disclosure.lookup import predictor
 from dpsynth_core.extensions.disclosure.of_rows import OfRows
-from dpsynth_core.extensions.disclosure.questions import PER_QUESTION, UNSAID, Question, in_words, questions
+from dpsynth_core.extensions.disclosure.operations import measure_named
+from dpsynth_core.extensions.disclosure.questions import UNSAID, Question, in_words, questions
 from dpsynth_core.extensions.disclosure.shares import interval, limits, share_of
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.statistics.totals import Total
@@ -43,8 +44,8 @@ class Disclosed:
         rightly: People for whom the rows name their own value of the target.
         wrongly: People for whom the rows name another value.
         named: People for whom the rows name a value.
-        named_people: Measured number of people for whom a value is named; noise can take it below 0 or above the total.
-        right_people: Measured number of people for whom their own value is named.
+        right_people: Measured number of people for whom their own value is named; noise can take it below 0 or above the total.
+        wrong_people: Measured number of people for whom another value is named.
     """
 
     target: str
@@ -52,8 +53,8 @@ class Disclosed:
     rightly: Share
     wrongly: Share
     named: Share
-    named_people: float
     right_people: float
+    wrong_people: float
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ class Disclosing(OfRows[Disclosure]):
             return None
         asked, measured = _asked(plan), final.total is None
         total = final.people(kernel)
-        made = [one for question in asked for one in predictors(plan.domain, codes, question)]
-        sigma = kernel.unit.query_l1 * math.sqrt(len(made) / (2 * kernel.rho_left))
-        return state(asked, kernel.measure_right(made, sigma), sigma, total, measured)
+        made = [predictor(plan.domain, codes, question) for question in asked]
+        sigma = kernel.unit.marginals_l2(len(made)) / math.sqrt(2 * kernel.rho_left)
+        return state(asked, measure_named(cast(Any, kernel), made, sigma), sigma, total, measured)
 
     @override
     def answers(self, plan: Asked, stated: Disclosure | None) -> int:
@@ -163,16 +164,15 @@ def state(asked: Sequence[Question], noisy: NDArray[np.float64], sigma: float, t
 
     Args:
         asked: The questions.
-        noisy: For each question, the number of people for whom a value is named, and for whom it is named rightly; flat.
+        noisy: For each question, the numbers of people for whom a value is named rightly and wrongly, shape (questions, 2).
         sigma: Standard deviation of the noise of each count, in people, before rounding.
         total: Number of people.
         total_measured: Whether that number was measured for this claim.
     """
     found = []
-    for one, (some, right) in zip(asked, noisy.reshape(-1, PER_QUESTION).tolist(), strict=True):
-        shares = [share_of(count, noises, sigma, total) for count, noises in ((right, 1), (some - right, 2), (some, 1))]
-        rightly, wrongly, either = shares
-        found.append(Disclosed(one.target, one.keys, rightly, wrongly, either, some, right))
+    for one, (right, wrong) in zip(asked, noisy.tolist(), strict=True):
+        rightly, wrongly, either = (share_of(count, noises, sigma, total) for count, noises in ((right, 1), (wrong, 1), (right + wrong, 2)))
+        found.append(Disclosed(one.target, one.keys, rightly, wrongly, either, right, wrong))
     return Disclosure(tuple(found), sigma, total, total_measured)
 
 

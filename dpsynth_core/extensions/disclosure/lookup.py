@@ -1,4 +1,4 @@
-"""The values that rows name to somebody who knows some columns of a person, as predictors whose right guesses the kernel can count.
+"""The values that rows name to somebody who knows some columns of a person, as a predictor whose guesses the kernel can count.
 
 The rows name a value of the target to somebody who knows the keys if at least one row has these keys, and all such rows have the same
 target. This is "disclosive in synthetic" of synthpop (Raab, Nowok and Dibben 2024); if the named value is the person's own it is DiSCO,
@@ -38,11 +38,10 @@ def named(domain: Domain, codes: NDArray[np.integer], question: Question) -> Who
     return np.where(least == most, most + 1, 0).astype(np.int64).reshape(shape)
 
 
-def predictors(domain: Domain, codes: NDArray[np.integer], question: Question) -> tuple[Predictor, Predictor]:
-    """Return two predictors that are made of released rows alone.
+def predictor(domain: Domain, codes: NDArray[np.integer], question: Question) -> Predictor:
+    """Return a predictor that is right about each person whose own value the rows name; it is made of released rows alone.
 
-    The first is "right" about each person for whom the rows name any value; the second is right about those for whom they
-    name the person's own value. Who counts for the second counts for the first.
+    Its score is 0 where nothing is named, and else 1 + the code of the named value.
 
     Args:
         domain: The domain.
@@ -53,8 +52,7 @@ def predictors(domain: Domain, codes: NDArray[np.integer], question: Question) -
     size = domain[question.target].size
     scores = _forest(domain.sizes(keys), keys, named(domain, codes, Question(question.target, keys)), size)
     values = np.arange(1, size + 1)
-    any_value = Within(np.ones(size, dtype=np.int64), np.full(size, size))
-    return tuple(Predictor(question.target, scores, decision) for decision in (any_value, Within(values, values)))  # type: ignore[return-value]
+    return Predictor(question.target, scores, Within(values, values))
 
 
 def _forest(sizes: tuple[int, ...], keys: tuple[str, ...], names: Whole, values: int) -> Forest:

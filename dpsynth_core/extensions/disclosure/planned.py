@@ -8,7 +8,6 @@ from dpsynth_core.extensions.disclosure import SETTING, UNIQUES
 from dpsynth_core.extensions.disclosure.questions import (
     FEWEST_ALONE,
     FIELD,
-    PER_QUESTION,
     UNIQUES_FIELD,
     UNSAID,
     in_words,
@@ -106,10 +105,10 @@ def margin(plan: Plan, noises: int = 1) -> float:
 
     Args:
         plan: The plan, with a share of the budget for disclosure.
-        noises: Number of measured counts that are added up, such as 2 for people for whom a value is named wrongly.
+        noises: Number of measured counts that are added up, such as 2 for people for whom any value is named.
     """
     asked = len(questions(plan.spec.extensions, plan.domain))
-    return QUANTILE * plan.unit.query_l1 * math.sqrt(noises * PER_QUESTION * asked / (2 * plan.shares.of(SETTING)))
+    return QUANTILE * plan.unit.marginals_l2(asked) * math.sqrt(noises / (2 * plan.shares.of(SETTING)))
 
 
 def alone_margin(plan: Plan) -> float:
@@ -161,10 +160,10 @@ def widths(plan: Plan, people: int | None) -> list[str]:
         plan: The plan.
         people: A public number of people; None if it is not known.
     """
-    right, wrong = margin(plan), margin(plan, noises=2)
+    half = margin(plan)
     numbers = [people] if people else [FEWEST, 10 * FEWEST]
-    of = " and ".join(f"± {right / number:.2%} of {number:,} people" for number in numbers)
-    said = [f"how many are named rightly will be known to ± {right:,.0f} people ({of}), wrongly to ± {wrong:,.0f}, with 95% confidence"]
+    of = " and ".join(f"± {half / number:.2%} of {number:,} people" for number in numbers)
+    said = [f"how many are named rightly, and how many wrongly, will be known to ± {half:,.0f} people ({of}), with 95% confidence"]
     if people is None:
         said.append(f"for fewer than {FEWEST:,} people this says little")
     elif people < FEWEST:

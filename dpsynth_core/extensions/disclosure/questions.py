@@ -16,8 +16,6 @@ from dpsynth_core.vocabulary.names import column_field
 FIELD, UNIQUES_FIELD = f"extensions.{SETTING}", f"extensions.{UNIQUES}"
 MOST_CELLS = 2_000_000
 """Most combinations of values of the keys, each with an entry in memory."""
-PER_QUESTION = 2
-"""Counts that are measured for each question."""
 UNSAID = 0.5
 """Width of an interval, as a share of the people, from which on nothing is said."""
 FEWEST_ALONE = 50_000

@@ -19,7 +19,6 @@ from dpsynth_core.bundle.verdicts import CONSISTENT, FAILED, INCONSISTENT
 from dpsynth_core.claims.models.usefulness import MODELS
 from dpsynth_core.cli.command_line import main
 from dpsynth_core.extensions.disclosure.claim import DISCLOSURE, Disclosed, Disclosure, state
-from dpsynth_core.extensions.disclosure.lookup import predictors
 from dpsynth_core.extensions.disclosure.planned import check_width, margin, sentences, widths
 from dpsynth_core.extensions.disclosure.questions import Question
 from dpsynth_core.extensions.disclosure.shares import least_without
@@ -27,13 +26,13 @@ from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.mechanisms.registry import LINKED
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.privacy import meaning
+from dpsynth_core.privacy.seeded_noise import SeededNoise
 from dpsynth_core.release import document as releases
 from dpsynth_core.release import synthesis
 from dpsynth_core.release.recovery import carried_out
 from dpsynth_core.release.release import Release
+from dpsynth_core.release.spool import Spool
 from dpsynth_core.statistics.totals import Total
-from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.rows import right_counts
 from tests.additions import listed
 from tests.bundle import pack
 from tests.bundle.bundles import run, spec, verified
@@ -67,9 +66,10 @@ def test_what_is_said_is_true_of_the_people(unit: dict[str, Any]) -> None:
     made = released(json.dumps(ASKED | unit))
     source: Any = synthesis.open_source(made.plan)
     for one in stated(made).questions:
-        some, right = source.right(predictors(made.domain, np.asarray(made.codes), Question(one.target, one.keys))).tolist()
-        assert abs(one.named_people - some) <= 5.5 * stated(made).sigma
-        assert abs(one.right_people - right) <= 5.5 * stated(made).sigma
+        people, rows = source.sample(10**9), np.asarray(made.codes)
+        true = benchmark.counted(made.domain, people, rows, one.keys, one.target)
+        assert abs(one.right_people - true["rightly"]) <= 5.5 * stated(made).sigma
+        assert abs(one.wrong_people - true["wrongly"]) <= 5.5 * stated(made).sigma
     assert (stated(made).total.sigma == 0) == bool(unit)
 
 
@@ -95,13 +95,13 @@ def test_the_bundle_is_sound_and_comes_out_again(fields: dict[str, Any]) -> None
     check_sound(packed(made), DISCLOSURE.question)
     assert verified(pack.pack(made)).verdict == CONSISTENT
     assert releases.from_json(releases.to_json(made)).claims[DISCLOSURE.name] == stated(made)
-    assert stated(made).total_measured == ([one.operation for one in made.transcript[-2:]] == ["measure_total", "measure_right"])
+    assert stated(made).total_measured == ([one.operation for one in made.transcript[-2:]] == ["measure_total", "measure_named"])
 
 
 @pytest.mark.usefixtures("few_rounds")
 def test_models_and_disclosure_are_measured_and_checked_beside_each_other() -> None:
     made = released(json.dumps(ASKED | {"models": [{"column": "sex"}]}))
-    assert [answer.operation for answer in made.transcript].count("measure_right") == 2
+    assert {"measure_right", "measure_named"} <= {answer.operation for answer in made.transcript}
     checks = found(made)
     assert {checks[MODELS.question], checks[DISCLOSURE.question]} == {"passed"}
 
@@ -216,13 +216,21 @@ def test_the_officer_reads_it_in_report_card_and_facts() -> None:
 
 def test_numbers_follow_from_the_counts() -> None:
     """Of 10,000 people: 250 named rightly, 40 wrongly, with noise of 20; a count below 0 has an interval that is no point."""
-    made = state([Question("t", ("k",)), Question("u", ("k",))], np.array([290.0, 250.0, -60.0, 5.0]), 20.0, Total(10_000.0, 0.0), False)
+    asked = [Question("t", ("k",)), Question("u", ("k",))]
+    made = state(asked, np.array([[250.0, 40.0], [5.0, -65.0]]), 20.0, Total(10_000.0, 0.0), False)
     one, other = made.questions
     assert (one.rightly.value, one.wrongly.value, one.named.value) == pytest.approx((0.025, 0.004, 0.029))
     assert one.rightly.high95 - one.rightly.value == pytest.approx(1.96 * 20 / 10_000, rel=1e-3)
-    assert one.wrongly.high95 - one.wrongly.value == pytest.approx(2**0.5 * 1.96 * 20 / 10_000, rel=1e-3)
+    assert one.wrongly.high95 - one.wrongly.value == pytest.approx(1.96 * 20 / 10_000, rel=1e-3)
+    assert one.named.high95 - one.named.value == pytest.approx(2**0.5 * 1.96 * 20 / 10_000, rel=1e-3)
     assert (other.named.value, other.named.low95, other.wrongly.value) == (0.0, 0.0, 0.0)
-    assert other.named.high95 == pytest.approx(1.96 * 20 / 10_000, rel=1e-3)
+    assert other.wrongly.high95 == pytest.approx(1.96 * 20 / 10_000, rel=1e-3)
+
+
+def test_two_counts_cost_as_one_where_a_person_is_added_or_removed() -> None:
+    for unit, both in (({}, 1), (UNITS[1], 2)):
+        made = released(json.dumps(ASKED | unit))
+        assert made.charges[-1].l2 ** 2 == pytest.approx(both * len(TEXTS))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -250,14 +258,24 @@ def test_intervals_hold_and_the_benchmark_counts_by_itself() -> None:
     assert sum(held) >= 96
 
 
-def test_the_true_counts_of_the_benchmark_are_those_of_the_lookup() -> None:
-    draw = np.random.default_rng(5)
-    domain = Domain.from_json({"a": 4, "b": 3, "t": 3})
-    people, rows = (draw.integers(0, 3, (200, 3)).astype(np.int32) for _ in range(2))
-    counts = benchmark.counted(domain, people, rows[:40], ("a", "b"), "t")
-    some, right = right_counts(domain, people, predictors(domain, rows[:40], Question("t", ("a", "b")))).tolist()
-    assert counts == {"rightly": right, "wrongly": some - right, "named": some}
-    assert isinstance(ArraySource(domain, people).right(predictors(domain, rows, Question("t", ("a",)))), np.ndarray)
+def test_only_noisy_answers_leave(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Two tables that the same answers agree with have the same bundle and spool, and nothing is logged: no trace of exact counts."""
+    plan, whole, texts = released().plan, released(), []
+
+    class Given(Spool):
+        given = (whole.transcript, whole.charges)
+
+    for seed in (1, 2):
+        table = ArraySource(plan.domain, np.random.default_rng(seed).integers(0, 2, (300, len(plan.domain))).astype(np.int32))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(synthesis, "today", lambda: "2026-11-30")
+            kept = Given(tmp_path / f"{seed}.spool", "", plan, private=False)
+            made = synthesis.synthesize(plan, table, SeededNoise(0), lambda _: None, kept)
+            texts.append((pack.contents(made), (tmp_path / f"{seed}.spool").read_bytes()))
+            kept.close()
+    assert texts[0] == texts[1]
+    assert made.claims[DISCLOSURE.name] == stated(whole)
+    assert not caplog.records
 
 
 def test_command_line_and_programs_ask_for_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsynth_core.extensions.disclosure.lookup import named, predictors
+from dpsynth_core.extensions.disclosure.lookup import named, predictor
+from dpsynth_core.extensions.disclosure.operations import measure_named
 from dpsynth_core.extensions.disclosure.questions import MOST_CELLS, Question, question, questions
+from dpsynth_core.privacy.events import Gaussian
+from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.unit import REPLACE, Unit
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.rows import right_counts
+from dpsynth_core.vocabulary.predictors import Additive, Largest, Predictor, Within
+from tests.privacy.tables import ArraySource, GlassNoise
 from tests.refusals import refused
 
 SIZES = {"a": 3, "b": 2, "c": 4, "t": 3}
@@ -40,13 +44,26 @@ def by_definition(rows: np.ndarray, people: np.ndarray, domain: Domain, asked: Q
     return [(len(found) == 1, found == {one[target]}) for found, one in zip(values, people.tolist(), strict=True)]
 
 
+def counted(people: np.ndarray, predictors: list[Predictor], unit: Unit, domain: Domain = DOMAIN) -> tuple[np.ndarray, float]:
+    """What noise is added to, and the sensitivity that is charged."""
+    glass = GlassNoise()
+    kernel = PrivacyKernel(ArraySource(domain, people), unit, 1e9, glass)
+    measure_named(cast(Any, kernel), predictors, 1.0)
+    (event,) = kernel.events
+    assert isinstance(event, Gaussian)
+    return glass.seen[0][0], event.l2
+
+
 @settings(max_examples=200, deadline=None)
 @given(ANY, ANY, KEYS)
 def test_a_value_is_named_where_all_rows_that_share_the_keys_agree(rows: Any, people: Any, keys: tuple[str, ...]) -> None:
     asked, codes, persons = Question("t", keys), array(rows), array(people)
     columns = {name: np.ascontiguousarray(persons[:, place]) for place, name in enumerate(SIZES)}
-    found = [one.right(columns, len(persons)).tolist() for one in predictors(DOMAIN, codes, asked)]
-    assert list(zip(*found, strict=True)) == by_definition(codes, persons, DOMAIN, asked)
+    own = predictor(DOMAIN, codes, asked).right(columns, len(persons)).tolist()
+    expected = by_definition(codes, persons, DOMAIN, asked)
+    assert own == [right for _, right in expected]
+    right, some = sum(right for _, right in expected), sum(some for some, _ in expected)
+    assert counted(persons, [predictor(DOMAIN, codes, asked)], Unit())[0].tolist() == [[right, some - right]]
     table = named(DOMAIN, codes, asked)
     assert table.shape == tuple(SIZES[key] for key in keys)
     assert ((table >= 0) & (table <= SIZES["t"])).all()
@@ -54,10 +71,8 @@ def test_a_value_is_named_where_all_rows_that_share_the_keys_agree(rows: Any, pe
 
 def test_the_same_rows_in_another_order_make_the_same_lookup() -> None:
     codes = np.random.default_rng(1).integers(0, 2, (30, 4)).astype(np.int32)
-    first, second = ([one.sha256 for one in predictors(DOMAIN, rows, Question("t", ("a", "c")))] for rows in (codes, codes[::-1]))
-    assert first == second
-    assert len({*first}) == 2
-    assert first != [one.sha256 for one in predictors(DOMAIN, codes[:1], Question("t", ("a", "c")))]
+    first, second, other = (predictor(DOMAIN, rows, Question("t", ("a", "c"))).sha256 for rows in (codes, codes[::-1], codes[:1]))
+    assert first == second != other
 
 
 def neighbours(people: tuple[int, ...], relation: str) -> Iterator[tuple[int, ...]]:
@@ -69,25 +84,44 @@ def neighbours(people: tuple[int, ...], relation: str) -> Iterator[tuple[int, ..
 
 
 @pytest.mark.parametrize("relation", ["add-remove", REPLACE])
-def test_by_brute_force_one_person_moves_each_count_by_one(relation: str) -> None:
-    """All tables of up to three people, all their neighbours, and the rows of all sets of cells: each count moves by query_l1 at most, and
-    rightly and wrongly together, which are disjoint, by marginal_l2, both of which are attained."""
+def test_by_brute_force_one_person_moves_both_counts_by_what_is_charged(relation: str) -> None:
+    """All tables of up to three people, all their neighbours, and the rows of all sets of cells: rightly and wrongly together move by the
+    sensitivity that is charged at most, and attain it."""
     cells = array(list(product(range(2), repeat=3)), SMALL)
     unit, asked = Unit(relation), Question("t", ("a", "b"))
-    most, together = 0, 0.0
+    together = 0.0
     for chosen in range(1, 2**8):
-        made = predictors(SMALL, cells[[cell for cell in range(8) if chosen >> cell & 1]], asked)
-        each = np.array([right_counts(SMALL, cells[[cell]], made) for cell in range(8)])
+        made = [predictor(SMALL, cells[[cell for cell in range(8) if chosen >> cell & 1]], asked)]
+        each = np.array([counted(cells[[cell]], made, unit, SMALL)[0][0] for cell in range(8)])
         for size in range(1, 4):
             for people in combinations_with_replacement(range(8), size):
                 counts = each[list(people)].sum(axis=0)
                 for other in neighbours(people, relation):
-                    some, right = np.abs(counts - each[list(other)].sum(axis=0)) if other else counts
-                    wrong = abs(counts[0] - counts[1] - (each[list(other)].sum(axis=0) @ [1, -1] if other else 0))
-                    most, together = max(most, some, right), max(together, float(np.hypot(right, wrong)))
-    assert most == unit.query_l1
+                    together = max(together, float(np.hypot(*(counts - (each[list(other)].sum(axis=0) if other else 0)))))
     assert together == pytest.approx(unit.marginal_l2)
-    assert unit.queries_l2(2) >= together
+    assert counted(cells, made, unit, SMALL)[1] == unit.marginal_l2
+    assert counted(cells, made * 3, unit, SMALL)[1] == unit.marginals_l2(3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=3, max_size=3),
+    st.lists(st.integers(-4, 4), min_size=3, max_size=3),
+)
+def test_no_limits_make_a_record_right_and_wrong(limits: Any, scores: Any) -> None:
+    """Whatever scores and limits a predictor has, each record adds (0, 0), (1, 0) or (0, 1)."""
+    least, most = np.array(limits).T
+    made = Predictor("t", Additive(np.zeros(1, dtype=np.int64), {"a": np.array(scores).reshape(3, 1)}), Within(least, most))
+    for row in product(range(3), range(3)):
+        found = counted(array([(row[0], 0, 0, row[1])]), [made], Unit())[0][0].tolist()
+        assert found in ([0, 0], [1, 0], [0, 1])
+
+
+def test_what_names_nothing_is_refused_before_the_charge() -> None:
+    scores, kernel = Additive(np.zeros(3, dtype=np.int64), {}), PrivacyKernel(ArraySource(DOMAIN, array([])), Unit(), 1.0, GlassNoise())
+    for asked in ([], [Predictor("t", scores, Largest(np.arange(3)))], [Predictor("nobody", scores, Largest(np.arange(3)))]):
+        refused(measure_named, cast(Any, kernel), asked, 1.0, kind=ValueError)
+    assert kernel.events == ()
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_both_claims_are_measured_and_checked_beside_each_other() -> None:
     made = released(json.dumps(ASKED | {"extensions": {"uniques": TEXTS, "disclosure": ["health from age, sex"]}}))
     check_sound(packed(made), REPLICATED.question)
     check_sound(packed(made), DISCLOSURE.question)
-    assert [one.operation for one in made.transcript[-2:]] == ["measure_right", "measure_alone"]
+    assert [one.operation for one in made.transcript[-2:]] == ["measure_named", "measure_alone"]
     assert [sum(text in one for one in sentences(made.plan)) for text in ("name a value", "are alone with values")] == [1, 1]
 
 

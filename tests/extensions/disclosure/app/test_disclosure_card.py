@@ -28,7 +28,7 @@ def test_questions_are_stored_and_their_answers_are_in_the_release() -> None:
     assert "will be known to" not in words(app)
     app = questions(app, "health from age, sex\n\n health from age, sex ")
     assert stored(place)["extensions"] == {"disclosure": ["health from age, sex"]}
-    assert "How many are named rightly will be known to" in words(app)
+    assert "How many are named rightly, and how many wrongly, will be known to" in words(app)
     run = finished_run(place)
     assert run.state == "done"
     assert runs.release(LOCAL_OWNER, run.id).claims[DISCLOSURE.name] is not None

@@ -22,7 +22,7 @@ def test_a_question_is_asked_and_its_widths_are_shown(page: Page, server: Server
     field.fill("occupation from age, sex, region")
     field.press("Control+Enter")
     settled(page)
-    expect(page.get_by_text("How many are named rightly will be known to").first).to_be_visible()
+    expect(page.get_by_text("How many are named rightly, and how many wrongly, will be known to").first).to_be_visible()
     if folder := os.environ.get("PICTURES"):
         field.scroll_into_view_if_needed()
         page.screenshot(path=Path(folder) / "disclosure.png")
