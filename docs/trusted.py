@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 3_610
-"""Lines of code; it may only fall. It rose twice: for checkpoints of the ledger, without which each charge reads every earlier entry, and
-by 14 lines for people who are left out by their names, which only the reader of records can do for each record by itself."""
+LIMIT = 3_612
+"""Lines of code; it may only fall. It rose three times: for checkpoints of the ledger, without which each charge reads every earlier entry,
+by 14 lines for people who are left out by their names, which only the reader of records can do for each record by itself, and by 2 for
+errors that another process raises with their field and remedy, which say no more than before."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 BASE: dict[str, tuple[str, str]] = {
