@@ -41,6 +41,8 @@ DAMP, GROWTH = 0.3, 1.25
 """Smallest weight of the smallness of changes beside that of their noise; and the factor by which it is raised where noise is large."""
 MOST_VARIANCE = 1.0
 """Largest variance that the noise may give to weights, were they allowed to be negative. More would make most weights 0."""
+LARGE = 2_000_000_000
+"""Rows times the square of functions from which weights stay near those that may be negative, as their computation takes long."""
 SWEEPS, CLOSE = 200, 0.05
 """Most steps towards the weights, and the root mean square of what is missing, in standard deviations of the noise, that ends them."""
 FAR = 2.0
@@ -184,12 +186,14 @@ class Tilting:
         """
         rows, functions = self.rows.shape
         target = np.asarray(self.rows.sum(axis=0)) / rows + change
-        slopes, before, momentum, weights = np.zeros(functions), np.zeros(functions), 0, np.ones(rows)
+        factor, damp = (self._for_changes, self.damp) if rows * functions**2 > LARGE else (self._for_weights, DAMP)
+        slopes = start = before = cho_solve(self._for_weights, change / self.deviations)
+        momentum, weights = 0, np.maximum(0.0, 1 + self.rows @ (slopes / self.deviations))
         for _ in range(SWEEPS):
-            missing = (target - (self.rows.T @ weights) / rows) / self.deviations - DAMP**2 * slopes
+            missing = (target - (self.rows.T @ weights) / rows) / self.deviations - damp**2 * (slopes - start)
             if float((missing**2).sum()) <= CLOSE**2 * functions:
                 break
-            step = slopes + cho_solve(self._for_weights, missing)
+            step = slopes + cho_solve(factor, missing)
             momentum = momentum + 1 if float(missing @ (step - before)) >= 0 else 0
             slopes, before = step + momentum / (momentum + 3) * (step - before), step
             weights = np.maximum(0.0, 1 + self.rows @ (slopes / self.deviations))

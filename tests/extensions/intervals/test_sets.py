@@ -134,3 +134,15 @@ def test_correlated_noise_is_refused() -> None:
     release = released("aim")
     correlated = tuple(replace(one, spread=one.sigma) if not one.groups else one for one in release.measurements)
     refused(Sets.of, replace(release, measurements=correlated), saying="correlated")
+
+
+def test_weights_of_large_tables_stay_near_those_that_may_be_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few steps are taken then; where no weight would be negative, the sums move as wanted all the same."""
+    tilting = sets_of("aim").tilting
+    monkeypatch.setattr("dpsynth_core.extensions.intervals.tilting.LARGE", 0)
+    for seed in range(3):
+        change = tilting.change(np.random.default_rng(seed))
+        weights = tilting.weights(change)
+        moved = tilting.rows.T @ (weights - 1) / len(weights)
+        assert weights.min() >= 0
+        assert np.sqrt((((moved - change) / tilting.deviations) ** 2).mean()) < 1
