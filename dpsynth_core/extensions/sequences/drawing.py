@@ -43,9 +43,7 @@ def draw(model: GraphicalModel, link: SequenceLink, n: int, rng: np.random.Gener
     Raises:
         InputError: Nobody was found whose rows keep to all rules.
     """
-    persons, sizes = _persons(model, link, n, rng)
-    rows = np.zeros((n, link.most, len(link.members)), dtype=np.int32)
-    _fill(model, link, persons, sizes, rows, rng)
+    persons, sizes, rows = rough(model, link, n, rng)
     _keep(link, persons, sizes, rows, rng)
     wanted = _few(dict(wanted_tables(model, link, np.bincount(sizes, minlength=link.most + 1))))
     refined = refine(link, records_of(link, persons, sizes, rows), sizes, wanted, dict.fromkeys(wanted, 1.0), rng)
@@ -53,6 +51,14 @@ def draw(model: GraphicalModel, link: SequenceLink, n: int, rng: np.random.Gener
     rows[owners, places(sizes)] = refined[:, mine]
     _keep(link, persons, sizes, rows, rng)
     return LinkedCodes(persons.astype(np.int64), sizes, rows.astype(np.int64))
+
+
+def rough(model: GraphicalModel, link: SequenceLink, n: int, rng: np.random.Generator) -> tuple[Codes, Ints, Codes]:
+    """Return drawn persons as they are before rules of whole persons and refinement: codes, numbers of rows, and codes of the rows."""
+    persons, sizes = _persons(model, link, n, rng)
+    rows = np.zeros((n, link.most, len(link.members)), dtype=np.int32)
+    _fill(model, link, persons, sizes, rows, rng)
+    return persons, sizes, rows
 
 
 def _fill(model: GraphicalModel, link: SequenceLink, persons: Codes, sizes: Ints, rows: Codes, rng: np.random.Generator) -> None:

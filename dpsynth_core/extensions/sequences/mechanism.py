@@ -3,31 +3,35 @@
 As AIM it measures single columns, then round by round the tables that the model answers worst. What it adds: tables of a row are measured
 by whether the row is its person's last, because a row that is not the last is the row before of another one. So each of these tables also
 says what rows before are like, which the fit gets as known counts (`Shift`): transitions then have the right row before, for nothing.
-Of tables what stands out of noise is believed (`shrinkage`). Reads the private tables only through the kernel.
+Tables of rows by their number come first, because rows of persons who have many count most and are told least. Of wide tables of rows sums
+of roots are measured (`roots`), where rows of a person that are not alike count more. Of tables what stands out of noise is believed
+(`shrinkage`). Reads the private tables only through the kernel.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsynth_core.extensions.sequences.drawing import draw
+from dpsynth_core.extensions.sequences.drawing import draw, records_of, rough
 from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
+from dpsynth_core.extensions.sequences.roots import Drawn, counts_of, places_of
 from dpsynth_core.inference.estimation import Stopping, estimate, one_each
 from dpsynth_core.inference.households import LinkedCodes
 from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.rare_values import Folding
+from dpsynth_core.inference.roots import of_members
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
 from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Capacity, Choice, Selections, columns_too_large, unrelated_tables
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
-from dpsynth_core.mechanisms.steps import Finished, Step
+from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
 from dpsynth_core.vocabulary.domain import Domain
@@ -40,7 +44,7 @@ Floats = NDArray[np.float64]
 COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.1, 0.92, 8, 64.0, 3.0
 """Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
 below how many standard deviations of its noise a value is one with others."""
-OF_NUMBER = 6.0
+OF_NUMBER = 20.0
 """What the number of rows weighs among single columns: every table of rows is counted by it."""
 ANNEALING = 1.15
 """Largest factor by which a round costs more after an uninformative one: less than elsewhere, because many tables are worth measuring."""
@@ -50,6 +54,12 @@ OF_PLACE, OF_SAME, OF_TWO = 0.1, 7.0, 4.0
 """What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for; what a table of one
 column in a row and in the row before weighs, as a multiple of what is asked: later rows are drawn by it, and errors of it add up from row
 to row; and likewise of the same column two rows before."""
+NUMBERS = 0.15
+"""Of what single columns leave, the share for tables of a row by the number of rows."""
+PERSONS, WIDE, OF_ROOTS = 100_000, 0.03, 0.65
+"""Largest number of persons who are drawn to tell counts from sums of roots; roots are measured of a table of rows where the deviations of
+its cells' noise add up to this share of all records, or more; and what is left of the noise then.
+"""
 TWO_BELOW = 0.0003
 """Two rows before are told where the noise of all that is left, on one table, would put less than this share of records in a wrong cell."""
 
@@ -103,7 +113,10 @@ class Sequences:
             "As AIM's: rounds of selections (exponential mechanism) and measurements (rounded Gaussian noise) compose adaptively under "
             "Gaussian differential privacy. A person with all rows owns a fixed number of records, which are made of these rows alone."
         ),
-        differences=("Tables of rows are measured by whether a row is the last one; the others also say what rows before are like.",),
+        differences=(
+            "Tables of rows are measured by whether a row is the last one; the others also say what rows before are like.",
+            "Of wide tables of rows it measures sums of roots, where rows of a person that are not alike count more for the same noise.",
+        ),
     )  # fmt: skip
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
@@ -151,6 +164,11 @@ class Sequences:
         told = Told(shift, kernel, columns)
         yield fitted(kernel, 0, "first model from single columns")
         candidates = self.candidates(shift, workload)
+        left, many = kernel.rho_left, told.allowed([clique for clique in candidates if {NUMBER, LAST} <= set(clique)], 1.0)
+        for clique, share in least_error_shares(kernel.domain, dict.fromkeys(many, 1.0)).items():
+            yield from told.measure(kernel, 0, clique, sigma_for(share * NUMBERS * left, l2))
+        told.fit(FINAL)
+        yield fitted(kernel, 0, "numbers of rows")
         costs = costs_of(kernel.domain, candidates)
         budget = RoundBudget.spending(kernel.rho_left / rounds_of(noise), MEASURING, l2, kernel.selection_price)
         number, last, record, tables = 0, not candidates, Selections(), len(columns)
@@ -168,8 +186,12 @@ class Sequences:
                 rho = MEASURING * budget.rho * costs[chosen]
                 last = last or rho >= kernel.rho_left
                 sigma = sigma_for(kernel.rho_left if last else rho, l2)
-                told.add((yield from measure(kernel, number, [chosen], sigma)), answers[chosen])
-                record.add(choices[-1], told.measured[-1])
+                if (counted := (yield from told.measure(kernel, number, chosen, sigma))) is not None:
+                    record.add(choices[-1], counted)
+                else:
+                    record.pass_over(choices[-1])
+                    seen = choices[-1].chosen
+                    choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
                 pool, tables = unrelated_tables(chosen, pool), tables + 1
                 if last:
                     break
@@ -281,26 +303,49 @@ class Told:
     """
 
     def __init__(self, shift: Shift, kernel: Kernel, columns: Sequence[Measurement]) -> None:
-        self.measured: list[Measurement] = []
-        self._kernel, self._shift, self._before = kernel, shift, dict[Clique, Floats]()
+        self._measured, self._roots = [*columns], list[Measurement]()
+        self._kernel, self._shift = kernel, shift
+        self._before, self._before_roots = dict[Clique, Floats](), dict[Clique, Floats]()
+        self._number = next(one for one in columns if one.clique == (NUMBER,))
         self._folding = Folding.of(shift.domain, [_column(one) for one in columns], MERGE_BELOW)
         self._capacity, self._inside = Capacity(self._folding.model, CAPACITY_MB), set[Clique]()
-        self.add(columns)
+        for one in columns:
+            self._inside |= self._told(one.clique)
         self.model = self._fitted(None, FINAL)
 
-    def add(self, measured: Sequence[Measurement], before: Floats | None = None) -> None:
-        """Add measurements.
+    def measure(self, kernel: Kernel, number: int, clique: Clique, sigma: float) -> Generator[Measured, None, Measurement | None]:
+        """Measure a table in counts, or in sums of roots where these pay, and return the counts, None for roots (by `yield from`).
+
+        Noise is shrunk towards what the model says before the first measurement of a table; later models have its noise in them.
 
         Args:
-            measured: The measurements.
-            before: The model's answer to their table, towards which noise is shrunk; only the first one of a table counts, because
-                later ones have its noise in them. None for no shrinkage.
+            kernel: The kernel, which is charged.
+            number: Number of the round.
+            clique: The table.
+            sigma: Standard deviation of the noise of each cell.
         """
-        for one in measured:
-            self.measured.append(one)
-            if before is not None:
-                self._before.setdefault(one.clique, before)
-            self._inside |= {one.clique, *(told.clique for told in self._shift.told(_counts(one)))}
+        link, before = self._shift.link, self.model.marginal(clique)
+        self._inside |= self._told(clique)
+        noisy = sigma * self._shift.domain.cells(clique) > WIDE * self.model.total
+        if START in clique or not noisy or not link.member_names.intersection(clique):
+            self._before.setdefault(clique, before)
+            self._measured += yield from measure(kernel, number, [clique], sigma)
+            return self._measured[-1]
+        inside = of_members(link, clique)
+        self._roots.append(Measurement(clique, kernel.measure_roots(clique, sigma)[inside], sigma))
+        self._before_roots.setdefault(clique, np.maximum(before[inside], 0.0) / self._drawn().each(clique))
+        return None
+
+    def _told(self, clique: Clique) -> set[Clique]:
+        """Return a table, and the one of rows before that it tells."""
+        names = self._shift.before(clique)
+        return {clique, self._shift.domain.clique(names)} if names else {clique}
+
+    def _drawn(self) -> Drawn:
+        """Return persons drawn from the present model: as many as it has, up to `PERSONS`, by one state of randomness."""
+        link, rng = self._shift.link, np.random.default_rng(0)
+        persons, sizes, rows = rough(self.model, link, int(min(self.model.total / link.records_each, PERSONS)), rng)
+        return Drawn(link, records_of(link, persons, sizes, rows), sizes)
 
     def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
         """Return those tables with which the model stays within a fraction of its capacity, with what they say of rows before."""
@@ -319,12 +364,16 @@ class Told:
         self.model = self._fitted(self.model, stopping)
 
     def _fitted(self, earlier: GraphicalModel | None, stopping: Stopping) -> GraphicalModel:
-        measured, known = list[Measurement](), list[MarginalCounts]()
-        for one in one_each(self.measured):
-            before = self._before.get(one.clique)
-            measured.append(one if before is None else replace(one, values=shrunk(one.values, before, one.deviation)))
-            known += self._shift.told(_counts(measured[-1]))
-        total = total_from(self._kernel, self.measured)
+        measured, known = list[Measurement](), [places_of(self._shift.link, self._number)]
+        for one in _shrunk(self._measured, self._before):
+            measured.append(one)
+            known += self._shift.told(MarginalCounts(one.clique, one.values, np.full(one.values.shape, one.deviation**2)))
+        if self._roots:
+            drawn = self._drawn()
+            for one in _shrunk(self._roots, self._before_roots):
+                known.append(counts_of(self._shift.link, one, drawn, self.model, self._number))
+                known += self._shift.told(known[-1])
+        total = total_from(self._kernel, self._measured)
         return estimate(self._shift.domain, measured, total, earlier, stopping, self._folding, known)
 
     @property
@@ -333,8 +382,10 @@ class Told:
         return self._capacity.used_mb(self._inside)
 
 
-def _counts(one: Measurement) -> MarginalCounts:
-    return MarginalCounts(one.clique, one.values, np.full(one.values.shape, one.deviation**2))
+def _shrunk(measured: Sequence[Measurement], before: Mapping[Clique, Floats]) -> Iterator[Measurement]:
+    """Yield one measurement for each table, with noise shrunk towards what was believed before; columns stay as they were measured."""
+    for one in one_each(measured):
+        yield replace(one, values=shrunk(one.values, before[one.clique], one.deviation)) if one.clique in before else one
 
 
 def _column(one: Measurement) -> Measurement:
