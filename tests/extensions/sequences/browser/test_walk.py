@@ -1,4 +1,4 @@
-"""Rows of a person in order in a real browser: from one file and a codebook to a bundle that is consistent."""
+"""Rows of a person in order in a real browser: from one file, or two, and codebooks to a bundle that is consistent."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ def test_from_one_file_to_a_consistent_bundle(page: Page, server: Server, tmp_pa
     pictures(page, "mechanism")
     lock_and_run(hand)
     hand.sees("What follows what?")
+    if os.environ.get("PICTURES"):
+        page.get_by_text("What follows what?").first.scroll_into_view_if_needed()
     pictures(page, "results")
     with zipfile.ZipFile(bundle_of(hand)) as bundle:
         whole = pd.read_csv(bundle.open("rows-in-order.csv"))
@@ -62,6 +64,37 @@ def test_from_one_file_to_a_consistent_bundle(page: Page, server: Server, tmp_pa
     hand.button("Check it")
     hand.sees("This bundle is consistent")
     pictures(page, "verify")
+
+
+def test_from_two_files_to_a_consistent_bundle(page: Page, server: Server, tmp_path: Path) -> None:
+    files(tmp_path, PATIENTS)
+    in_project(page, server, "two files")
+    hand = Hand(page, tmp_path)
+    hand.choose_file(tmp_path / "persons.csv")
+    hand.click(page.locator("summary").filter(has_text="no second table"))
+    hand.choose_file(tmp_path / "rows.csv")
+    expect(page.get_by_text("A person here is a row of the first table")).to_be_visible()
+    hand.type("Members of each, at most", str(MOST))
+    hand.text("Rows of one person belong together, in an order")
+    choose(page, "In the order of", "admitted")
+    hand.type("Name of the population", "Patients in two files")
+    hand.type("About how many people?", f"{PATIENTS:,}")
+    hand.go_on("Domain")
+    hand.text("Add the time since the row before as a column")
+    hand.type("Name of this column", "days_before")
+    for book in ("persons", "rows"):
+        hand.button("Load a codebook")
+        hand.choose_file(tmp_path / f"{book}.json")
+    hand.button("Compare them now")
+    expect(page.get_by_text("Every value has a cell of its own.")).to_be_visible()
+    hand.go_on("Workload", "Budget", "Mechanism")
+    lock_and_run(hand)
+    with zipfile.ZipFile(bundle_of(hand)) as bundle:
+        persons, rows = (pd.read_csv(bundle.open(name)) for name in ("synthetic.csv", "members.csv"))
+    assert rows["patient"].is_monotonic_increasing
+    assert rows["patient"].isin(persons["patient"]).all()
+    hand.button("Check it")
+    hand.sees("This bundle is consistent")
 
 
 def pictures(page: Page, name: str) -> None:
