@@ -470,6 +470,8 @@ class Extension:
         settings: Settings of specs. Files and sections of an extension with settings are for releases that state such a setting.
         tables: Import path of a function that takes the spec's section `extensions` and the domain, and returns the tables that such a
             release measures before any others (`Workload.first`). "" if the extension asks for none.
+        instructs: Import path of a function that takes the mechanism of such a release, the spec's section `extensions` and the domain, and
+            returns the mechanism that also does what the setting asks for. "" if the mechanism stays as it is.
         forecasts: Import path of a function that takes the plan of such a release, and returns sentences about it for the command line,
             which prints them before the charge. "" if the extension forecasts nothing.
         records: Import path of a function that takes the plan of such a release and the source of the table's records, and returns the
@@ -518,6 +520,7 @@ class Extension:
     names: tuple[tuple[str, str], ...] = ()
     settings: tuple[Setting | Texts, ...] = ()
     tables: str = ""
+    instructs: str = ""
     forecasts: str = ""
     records: str = ""
     whom: str = ""
@@ -703,6 +706,22 @@ def tables(stated: Stated) -> tuple[str, ...]:
         stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(one.tables for one in asked(stated) if one.tables)
+
+
+def instructed(mechanism: Any, stated: Stated, domain: Any) -> Any:
+    """Return a mechanism that also does what the settings of built-in extensions ask it for; unchanged if they ask for nothing.
+
+    Args:
+        mechanism: The mechanism with its parameters.
+        stated: The spec's section `extensions`.
+        domain: The domain.
+
+    Raises:
+        InputError: A setting does not fit the domain.
+    """
+    for path in (one.instructs for one in asked(stated) if one.instructs):
+        mechanism = load(path)(mechanism, stated, domain)
+    return mechanism
 
 
 def forecasts(stated: Stated) -> tuple[str, ...]:

@@ -256,6 +256,7 @@ class Plan:
         domain = with_published(domain, spec.published_tables)
         check_person(domain, spec.unit.person_column)
         _check_unknown(spec, mechanism, domain)
+        mechanism = extension.instructed(mechanism, spec.extensions, domain)
         into = looked_into(mechanism, domain, spec.data.kind)
         shares = budgeted(mechanism, spec.budget, domain.unknown, spec.claims, into)
         _check_output(spec, mechanism)

@@ -2,14 +2,16 @@
 
 The share of the released rows that meet a query is exact. What is known of the people is what the release says of a table that contains the
 query's columns: by its noisy counts, and by the limit of its error. A query is a set of cells of this table, so that the noise of its sum
-follows from the noise of the table's orthogonal parts (`evaluation.questions.evidence` has the case of products of vectors). Otherwise the
-answer is a guess, and there is no interval.
+follows from the noise of the table's orthogonal parts (`evaluation.questions.evidence` has the case of products of vectors). Where a plan
+named the query and RAP measured it, its noisy count is in the transcript, and is used if its noise is smaller. Otherwise the answer is a
+guess, and there is no interval.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +29,13 @@ from dpsynth_core.extensions.queries.written import Written, queries
 from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.foundation.visible import visible
+from dpsynth_core.privacy.scores import SUM_STEPS
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import answers as words
 from dpsynth_core.report.asking import Answer, Answers
+from dpsynth_core.statistics.intervals import Noisy
 from dpsynth_core.statistics.quantiles import normal
-from dpsynth_core.vocabulary.measurement import Clique, subsets
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique, subsets
 
 MOST_CELLS = 1_000_000
 """Cells of a table that is looked at cell by cell."""
@@ -61,11 +65,26 @@ def answers(made: Release, texts: Sequence[str], statistic: str = SHARE) -> Answ
     asked = queries(known.domain, texts)
     note = extension.whom(made.spec.extensions)
     title = "" if len(asked) == 1 else "Each interval holds with 95% confidence for its query."
-    return Answers(" ".join(filter(None, [title, note])), tuple(_answer(known, one, statistic, note) for one in asked))
+    each = (_answer(known, one, statistic, measured(made, one), note) for one in asked)
+    return Answers(" ".join(filter(None, [title, note])), tuple(each))
 
 
-def _answer(known: Known, query: Written, statistic: str, note: str) -> Answer:
-    found = answered(known, query, statistic)
+def measured(made: Release, query: Written) -> Noisy | None:
+    """Return the number of people who meet a query as the kernel measured it, with the deviation of its noise; None if it did not.
+
+    Args:
+        made: The release.
+        query: The query.
+    """
+    digest = sha256((query.table.astype("<i8") * SUM_STEPS).tobytes()).hexdigest()
+    for one in made.transcript:
+        if one.operation == "measure_sum" and (*one.arguments[:3], *one.arguments[4:]) == (query.columns, 0.0, 1.0, (digest,)):
+            return Noisy(float(one.value), math.sqrt(float(one.arguments[3]) ** 2 + ROUNDING))
+    return None
+
+
+def _answer(known: Known, query: Written, statistic: str, direct: Noisy | None, note: str) -> Answer:
+    found = answered(known, query, statistic, direct)
     question, stated = Question(statistic), found.stated
     told = [_first(known, query, statistic, stated)]
     if stated.low is not None and stated.high is not None:
@@ -90,26 +109,27 @@ def _first(known: Known, query: Written, statistic: str, stated: Stated) -> str:
     return f"{value} {who} “{visible(query.text)}”.{beside}"
 
 
-def answered(known: Known, query: Written, statistic: str = SHARE) -> Answered:
+def answered(known: Known, query: Written, statistic: str = SHARE, direct: Noisy | None = None) -> Answered:
     """Return the answer to a query from what is known, with the evidence that it rests on.
 
     Args:
         known: The released values.
         query: The query.
         statistic: "share" of all people, or "count" of people.
+        direct: The measured number of people who meet it; None if it was not measured itself.
     """
     clique = query.columns
-    noisy = known.estimate(clique) if known.domain.cells(clique) <= MOST_CELLS else None
+    ways = _ways(known, query, direct)
     table = known.cover(clique)
-    limit = None if table is None or (noisy is not None and known.limits[table].beside >= 1) else known.limits[table]
+    limit = None if table is None or (ways and known.limits[table].beside >= 1) else known.limits[table]
     z = normal(1 - (ALPHA if limit is None else ALPHA - LIMIT_ALPHA) / 2)
     met = None if known.codes is None else int(query.met(known.domain, known.codes).sum())
     rows = None if met is None else met / known.size
     counted = limited = estimate = None
-    if noisy is not None:
-        counted, estimate = _of_counts(known, query, statistic, noisy, z)
+    if ways:
+        counted, estimate = _of_counts(known, statistic, min(ways, key=lambda one: one.above_above), z)
     if limit is not None and rows is not None:
-        limited = moved(np.array([0.0, 1.0]), np.array([1 - rows, rows]), limit.alone if noisy is None else limit.beside)
+        limited = moved(np.array([0.0, 1.0]), np.array([1 - rows, rows]), limit.beside if ways else limit.alone)
     if statistic == COUNT:
         total = known.total
         if limited is not None:
@@ -121,20 +141,34 @@ def answered(known: Known, query: Written, statistic: str = SHARE) -> Answered:
     return Answered(_stated(rows, counted, limited, estimate), evidence, *of_limit, met)
 
 
-def _of_counts(known: Known, query: Written, statistic: str, noisy: Combined, z: float) -> tuple[Interval, float | None]:
+def _ways(known: Known, query: Written, direct: Noisy | None) -> list[Estimated]:
+    """Return the query's number of people over that of everybody, by the noisy counts of its table and by its own; [] without either.
+
+    Args:
+        known: The released values.
+        query: The query.
+        direct: The measured number of people who meet it, or None.
+    """
+    ways = list[Estimated]()
+    table = known.estimate(query.columns) if known.domain.cells(query.columns) <= MOST_CELLS else None
+    if table is not None:
+        inside, everybody = query.table.astype(np.float64), np.ones(query.table.shape)
+        moments = (covariance(table, *pair) for pair in ((inside, inside), (inside, everybody), (everybody, everybody)))
+        ways.append(Estimated(float((inside * table.values).sum()), float(table.values.sum()), *moments))
+    if direct is not None and known.total is not None:
+        ways.append(Estimated(direct.value, known.total.value, direct.sigma**2, 0.0, known.total.sigma**2))
+    return ways
+
+
+def _of_counts(known: Known, statistic: str, found: Estimated, z: float) -> tuple[Interval, float | None]:
     """Return the interval by noisy counts, and the estimate; None where noise does not exclude that there is nobody at all."""
-    inside = query.table().astype(np.float64)
-    everybody = np.ones(inside.shape)
-    above, variance = float((inside * noisy.values).sum()), covariance(noisy, inside, inside)
     if statistic == COUNT:
         most = math.inf if known.total is None or known.total.sigma else known.total.value
-        reach = z * math.sqrt(max(0.0, variance))
-        return within((above - reach, above + reach), 0.0, most), min(max(0.0, above), most)
-    moments = variance, covariance(noisy, inside, everybody), covariance(noisy, everybody, everybody)
-    share = Estimated(above, float(noisy.values.sum()), *moments)
-    interval = share.interval(z)
-    unknown = math.isnan(share.value) or math.isinf(interval[0])
-    return within(interval, 0.0, 1.0), None if unknown else min(max(share.value, 0.0), 1.0)
+        reach = z * math.sqrt(max(0.0, found.above_above))
+        return within((found.above - reach, found.above + reach), 0.0, most), min(max(0.0, found.above), most)
+    interval = found.interval(z)
+    unknown = math.isnan(found.value) or math.isinf(interval[0])
+    return within(interval, 0.0, 1.0), None if unknown else min(max(found.value, 0.0), 1.0)
 
 
 def covariance(table: Combined, f: NDArray[np.float64], g: NDArray[np.float64]) -> float:

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsynth_core.extensions.queries.relaxed import Halfspace
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.release.sampling import parse_where
 from dpsynth_core.vocabulary.domain import Domain
-from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.zeros import cells_named
 
 MOST_CONDITIONS, MOST_POINTS, MOST_CHARACTERS = 100, 1_000, 2_000
@@ -34,23 +34,14 @@ _WEIGHT, _NOT = re.compile(r"([+-]?\d{1,9})\s*\*\s*(.*)", re.DOTALL), re.compile
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
-    """A query: a person meets it if the numbers that their codes add reach the limit.
+class Written(Halfspace):
+    """A query as somebody wrote it.
 
     Attributes:
-        text: The query as it was written.
-        points: By column, in the domain's order, the whole number that each code adds, int64 of shape (size of the column,).
-        limit: The smallest sum that meets the query.
+        text: The text.
     """
 
     text: str
-    points: Mapping[str, NDArray[np.int64]]
-    limit: int
-
-    @property
-    def columns(self) -> Clique:
-        """The columns that the query looks at, in the domain's order."""
-        return tuple(self.points)
 
     def met(self, domain: Domain, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return whether each row meets the query, shape (rows,).
@@ -62,13 +53,6 @@ class Written:
         sums = np.zeros(len(codes), dtype=np.int64)
         for name, points in self.points.items():
             sums += points[codes[:, domain.position(name)]]
-        return np.asarray(sums >= self.limit)
-
-    def table(self) -> NDArray[np.bool_]:
-        """Return whether a person in each cell of the table over `columns` meets the query, with one axis for each column."""
-        sums = np.zeros((1,) * len(self.points), dtype=np.int64)
-        for axis, points in enumerate(self.points.values()):
-            sums = sums + points.reshape([-1 if i == axis else 1 for i in range(len(self.points))])
         return np.asarray(sums >= self.limit)
 
 
@@ -105,7 +89,7 @@ def written(domain: Domain, text: str, field: str = "query") -> Written:
         everybody = limit <= lowest
         problem = f"{'everybody meets' if everybody else 'nobody can meet'} it: sums go from {lowest:,} to {highest:,}"
         raise InputError(field, problem, f"ask for a sum from {lowest + 1:,} to {highest:,}" if lowest < highest else FORMS)
-    return Written(text.strip(), {name: points[name] for name in domain.clique(points)}, limit)
+    return Written({name: points[name] for name in domain.clique(points)}, limit, text.strip())
 
 
 def queries(domain: Domain, texts: Sequence[str], field: str = "query") -> tuple[Written, ...]:

@@ -54,7 +54,7 @@ def test_the_noise_of_equal_cells_adds_up() -> None:
     """Where every part has the same variance, the cells are independent: a set of k cells has k times the variance of one."""
     clique = ("sex", "age")
     table = Combined(clique, np.zeros(DOMAIN.sizes(clique)), dict.fromkeys(subsets(clique), 7.0))
-    inside = written(DOMAIN, "any of sex=f, age>=60").table().astype(float)
+    inside = written(DOMAIN, "any of sex=f, age>=60").table.astype(float)
     assert covariance(table, inside, inside) == pytest.approx(7.0 * inside.sum())
 
 
@@ -76,7 +76,7 @@ def test_intervals_hold_of_the_people(text: str) -> None:
     source: Any = synthesis.open_source(made.plan)
     query = written(made.domain, text)
     truth = source.counts([query.columns])[query.columns]
-    share = float((query.table() * truth).sum() / truth.sum())
+    share = float((query.table * truth).sum() / truth.sum())
     found = dps.query(released(), text)
     assert found.kind == "measured"
     assert isinstance(found.low, float)

@@ -68,7 +68,7 @@ def test_a_halfspace_adds_the_weights_of_what_is_met(weighed: list[tuple[int, st
         query = written(DOMAIN, text)
         assert query.met(DOMAIN, EVERYBODY).tolist() == meant
         cells = EVERYBODY[:, [DOMAIN.position(name) for name in query.columns]]
-        assert query.table()[tuple(cells.T)].tolist() == meant
+        assert query.table[tuple(cells.T)].tolist() == meant
     else:
         refused(written, DOMAIN, text, saying="meets? it|weights")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +52,36 @@ _KEPT = (
     "The gradient is that in the table, not pulled back through sparsemax.",
 )
 
+WRITTEN = "counts that the plan names"
+COUNTS_SHARE = 0.2
+"""Share of what is left after single columns that measures the counts that a plan names, where it names any."""
 _STARTING = 0.1
 """Reported progress of a run when it has fitted the columns and knows its number of rounds."""
 _USUAL_TOTAL = 100_000.0
 """Number of people for a forecast made before their number is known."""
-_SECONDS_PER_PRODUCT, _SECONDS_PER_ENTRY = 5e-11, 1.5e-8
+_SECONDS_PER_PRODUCT, _SECONDS_PER_ENTRY, _SECONDS_PER_SUM = 5e-11, 1.5e-8, 2e-9
 _BYTES_PER_ENTRY, _BYTES_PER_QUERY, _MOST_MB = 4, 90, 8_000
+
+
+class Counts(Protocol):
+    """Numbers of people who meet conditions that a plan names, with a form that a relaxed table can be fitted to."""
+
+    @property
+    def cells(self) -> Sequence[tuple[Clique, NDArray[np.float64]]]:
+        """For each count, the columns that decide, and 1 for each cell of their table that is counted, else 0."""
+
+    @property
+    def work(self) -> int:
+        """The number of multiplications for one relaxed row."""
+
+    def loss(self, starts: NDArray[np.int64], targets: NDArray[np.float64], weights: NDArray[np.float64]) -> Loss:
+        """Return the loss: the sum over the counts of weight * (answer - target)^2.
+
+        Args:
+            starts: First one-hot column of each attribute (`OneHot.starts`).
+            targets: Noisy answers as fractions, shape (counts,).
+            weights: Weights, shape (counts,).
+        """
 
 
 @dataclass(frozen=True)
@@ -65,6 +89,7 @@ class Rap:
     """RAP.
 
     Attributes:
+        counts: Counts that the plan names, which are measured and fitted to; None for none.
         descent: Settings of each projection; None for DESCENT.
         oversampling: Smallest number of people per relaxed row; 0 for no limit.
         small: Largest noise, as a share of the people, at which all queries are measured at once
@@ -82,8 +107,9 @@ class Rap:
         privacy=(
             "Measures every column with rounded Gaussian noise; then every round selects counting queries with the exponential mechanism "
             "(rho = eps^2/8 each) and measures them with rounded Gaussian noise (rho = queries * sensitivity^2 / (2 sigma^2)). Where the "
-            "tables are small beside the noisy number of people, all are measured instead, likewise. The table is fitted to released "
-            "answers only. The rounds compose adaptively under zero-concentrated differential privacy."
+            "tables are small beside the noisy number of people, all are measured instead, likewise, and so is each count of people that "
+            "the plan names. The table is fitted to released answers only. The rounds compose adaptively under zero-concentrated "
+            "differential privacy."
         ),
         differences=(
             "A tenth of the budget measures every column first; Algorithm 2 does not.",
@@ -110,6 +136,11 @@ class Rap:
     oversampling: int = OVERSAMPLING
     small: float = SMALL
     finish: Finish = as_it_is
+    counts: Counts | None = None
+
+    def asking(self, counts: Counts) -> Rap:
+        """Return RAP that also measures these counts, with a fifth of what is left after single columns, and is fitted to them."""
+        return replace(self, counts=counts)
 
     def forecast(self, workload: Workload, rho: float) -> Forecast:
         """Return the expected time (seconds) and memory (MB) of a run for 100,000 people, or why it is refused.
@@ -139,6 +170,9 @@ class Rap:
             plan = self.plan(queries.size, people, rho)
             asking = _SECONDS_PER_ENTRY * plan.rounds * plan.queries * rows / 2
             seconds = (plan.rounds + 1) * (answering + (self.descent or DESCENT).steps * (step + asking))
+        if self.counts is not None:
+            fits = 2 if self.rounds == 1 else self.plan(queries.size, people, rho).rounds + 1
+            seconds += fits * (self.descent or DESCENT).steps * _SECONDS_PER_SUM * self.counts.work * rows
         # cells of the larger half of a marginal: what has a number for each relaxed row while the marginal is answered
         parts = (half for clique in workload.cliques for half in halves(space.blocks(clique)))
         widest = max(math.prod(block.stop - block.start for block in half) for half in parts)
@@ -160,9 +194,12 @@ class Rap:
         if not start:
             start = 0.0 if total_is_public else rounds.TOTAL_SHARE
             first = ((COUNTING, start),) if start else ()
+        left = 1 - start
+        if self.counts is not None:
+            first, left = (*first, (WRITTEN, left * COUNTS_SHARE)), left * (1 - COUNTS_SHARE)
         if self.rounds == 1:
-            return *first, (ASKED, 1 - start)
-        return *first, (CHOOSING, (1 - start) * (1 - measuring)), (CHOSEN, (1 - start) * measuring)
+            return *first, (ASKED, left)
+        return *first, (CHOOSING, left * (1 - measuring)), (CHOSEN, left * measuring)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
         """Run Algorithm 2 with the kernel's whole budget.
@@ -176,6 +213,8 @@ class Rap:
         """
         run = _Run(self, kernel, QueryClass.of(workload))
         yield from run.start()
+        if self.counts is not None:
+            yield from run.measure_counts(self.counts)
         if run.plan.queries == 0:
             yield from run.measure_all()
         else:
@@ -246,6 +285,7 @@ class _Run:
     answers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     weights: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     taken: int = 0
+    counted: int = 0
 
     @property
     def descent(self) -> Descent:
@@ -262,7 +302,8 @@ class _Run:
     @property
     def _sigma_of_all(self) -> float:
         """Noise of each cell, in counts, if the remaining budget measures every marginal of the workload."""
-        return rounds.sigma_for(self.kernel.rho_left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
+        left = self.kernel.rho_left * (1.0 if self.mechanism.counts is None or self.counted else 1 - COUNTS_SHARE)
+        return rounds.sigma_for(left / len(self.queries.cliques), self.kernel.unit.marginal_l2)
 
     def start(self) -> Iterator[Step]:
         """Measure every column, estimate the number of people, and project random parameters to the columns.
@@ -296,6 +337,16 @@ class _Run:
         if self.mechanism.oversampling:
             most = max(LEAST_ROWS, min(most, int(self.total / self.mechanism.oversampling)))
         self.free = self.space.random(most, np.random.default_rng(kernel.seed()))
+
+    def measure_counts(self, counts: Counts) -> Iterator[Step]:
+        """Measure the counts that the plan names, each with the same noise, and project. Yields the steps."""
+        kernel, asked = self.kernel, counts.cells
+        sigma = rounds.sigma_for(COUNTS_SHARE * kernel.rho_left / len(asked), kernel.unit.query_l1)
+        noisy = np.array([kernel.measure_sum(clique, cells, 0.0, 1.0, sigma) for clique, cells in asked])
+        weights = np.full(len(asked), self._weight(sigma))
+        self.losses.append(counts.loss(self.space.starts, np.clip(noisy / self.total, 0.0, 1.0), weights))
+        self.counted = len(asked)
+        yield from self._project(0, f"{len(asked)} counts that the plan names")
 
     def measure_all(self) -> Iterator[Step]:
         """Run RP: measure every marginal of the workload at once, and project. Yields the steps.

@@ -1,0 +1,1 @@
+"""Tests of written queries that RAP measures."""
