@@ -1,16 +1,19 @@
 """Weights for the released rows, under which their tables are moved by the noise of the release. No model is fitted.
 
-A direct estimate from the noisy answers has noise that is known exactly (`noise`). The rows differ from it by a shift, and an estimate in
-them is off by about the root of noise^2 + shift^2. The tables of a set are the tables of the rows plus fresh noise of each cell, plus the
-shift times one random number of variance 1. Tables that share columns are made to agree by least squares.
+The noise of a table's noisy counts is known exactly (`noise`). The shift is the noisy counts minus the counts of the rows. An estimate in
+the rows has an error of about the root of noise^2 + shift^2. So the tables of a set are the tables of the rows, plus fresh noise in each
+cell, plus the shift times one random number of variance 1. Tables that share columns are made to agree by least squares.
 
-A row cannot count less than 0 times, and a cell with few rows cannot lose many. So sums of functions of the cells are moved, and not each
-cell: of the indicators of parts, which are cells that were joined until they hold as many people as 3 standard deviations of their noise
-(`LEAST`), separately for each table and for each of its columns; and of products of polynomials in the places of the cells, for slopes and
-correlations, to which the many cells with few people belong (with parts alone, correlations moved by half of their noise where it is
-large). The weights with the smallest sum of squares of (weight - 1) that move the sums as wanted, and are not negative, are those of a
-calibration of survey weights (Deville and Sarndal 1992, Calibration estimators in survey sampling). What noise does to other functions is
-left out. Where it is too large for weights that are not negative, the noisiest sums move by less (`MOST_VARIANCE`).
+The weight of a row is not negative, and a cell with few rows cannot lose many. So the sums of two kinds of functions of the cells are
+moved, and not each cell:
+- Indicators of parts. A part is made of neighbouring cells that together hold as many people as 3 standard deviations of their noise
+  (`LEAST`). Each table has parts, and each of its columns.
+- Products of polynomials in the places of the cells. Slopes and correlations depend on many cells with few people. With parts alone, they
+  moved by half of their noise where the noise is large.
+
+The weights move these sums as wanted, with the smallest sum of squares of (weight - 1). That is a calibration of survey weights (Deville
+and Sarndal 1992, Calibration estimators in survey sampling). Where the noise is too large for it, the noisiest sums move by less
+(`MOST_VARIANCE`). The noise of other functions is left out.
 """
 
 from __future__ import annotations

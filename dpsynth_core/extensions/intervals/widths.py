@@ -100,9 +100,9 @@ def sentences(plan: Plan) -> list[str]:
 
 
 def noise(plan: Plan) -> tuple[Mapping[Clique, float], Mapping[Clique, float]]:
-    """Return the standard deviation, in counts, of the noise in a cell of each table that is measured first, and of each column.
+    """Return the noise in a cell of each table that is measured first, and in a cell of each column.
 
-    Both mappings are by clique; published tables and columns are left out of them.
+    The noise is a standard deviation in counts, by clique. Published tables and columns are left out.
 
     Args:
         plan: A plan of AIM.
