@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         link = households.link(folder, most)
         runs = [trial(folder, link, options.epsilon, run) for run in range(1, options.runs + 1)]
     about = {"epsilon": options.epsilon, "runs": options.runs}
-    said = {(kind, bound): _summary([run[kind, bound] for run in runs]) for kind in KINDS for bound in BOUNDS}
+    said = {(kind, bound): summary([run[kind, bound] for run in runs]) for kind in KINDS for bound in BOUNDS}
     titles = (f"{options.runs} releases, epsilon {options.epsilon:g}", "bound by", "tables with one", "bounds that hold", "times the error")
     lines = record.table(titles, [(*key, f"{one['stated']:.0%}", one["hold"], one["times"]) for key, one in said.items()])
     record.write(options.results / named, about | {", ".join(key): one for key, one in said.items()}, lines)
@@ -80,7 +80,7 @@ def trial(folder: Path, link: Link, epsilon: float, run: int) -> Bounded:
     return bounded
 
 
-def _summary(releases: Sequence[Sequence[tuple[float, float]]]) -> dict[str, Any]:
+def summary(releases: Sequence[Sequence[tuple[float, float]]]) -> dict[str, Any]:
     """stated: the share of all tables that have a bound. hold: of the bounds, mean and standard error over releases; where all hold, of how
     many releases at least all do, with 95 % confidence. times: of tables that have one, the mean bound over the mean error."""
     stated = [[(error, bound) for error, bound in one if bound < 1] for one in releases]
