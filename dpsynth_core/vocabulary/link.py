@@ -182,7 +182,7 @@ class Link:
         return self.members.attributes
 
     def each(self, records: NDArray[np.integer]) -> Codes:
-        """Return the codes of each member of records that `records` made: those of its household, and then those of `described`."""
+        """Return the codes of each member that `records` made: columns of its household first, then the columns `described`."""
         return self.split(records)[2]
 
     @property

@@ -56,7 +56,7 @@ def of_households(link: Link, codes: Repeated | None, measurements: Sequence[Mea
 
 
 def of_members(link: Link, codes: Repeated | None, measurements: Sequence[Measurement], certificate: Certificate | None) -> Known:
-    """Return the released values for questions about members, each with the columns of its household and what the link says of it.
+    """Return the released values for questions about members, with the columns of their households and those that a link describes.
 
     Only tables with the number of members give counts and limits for members.
 

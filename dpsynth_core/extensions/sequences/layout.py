@@ -133,12 +133,12 @@ class SequenceLink(Link):
 
     @property
     def described(self) -> tuple[Attribute, ...]:
-        """The columns of a row that questions may name: its place, whether it is the last one, its own, and those of the row before."""
+        """The columns of a row that questions may name: its place, whether it is last, its own columns and those a row before."""
         placed, before = (self.domain[START], self.domain[LAST]), (lag for lag, (_, back) in self.lags.items() if back == 1)
         return (*placed, *self.members, *(self.domain[lag] for lag in before))
 
     def each(self, records: NDArray[np.integer]) -> Codes:
-        """Return the codes of each row of records that `records` made: those of its person, and then those of `described`."""
+        """Return the codes of each row that `records` made: columns of its person first, then the columns `described`."""
         names = (*self.households.names, *(one.name for one in self.described))
         there = records[records[:, self.domain.position(NUMBER)] > 0]
         return there[:, [self.domain.position(name) for name in names]].astype(np.int32)

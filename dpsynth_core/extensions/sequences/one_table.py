@@ -29,9 +29,9 @@ def columns(names: tuple[str, ...], stated: Stated) -> tuple[str, ...]:
 
 
 def lacks(name: str, there: Sequence[str], stated: Stated) -> InputError | None:
-    """Return the error about a column that the table of rows lacks: that of the order, or one that may be meant as the gap.
+    """Return the error about a column that the table of rows lacks, with the column of the order or the gap as the remedy.
 
-    It is None for a column that another one of the table may be meant by, and where a gap is stated.
+    The result is None if the usual error says more: a gap is stated already, or a column of the table has a similar name.
 
     Args:
         name: The column.

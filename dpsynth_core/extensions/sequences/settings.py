@@ -55,8 +55,8 @@ def _check_reading(plan: Plan, order: str, read_as: str, gap: str) -> None:
     """Check how the values of the order are read. No value of the table is looked at.
 
     Raises:
-        InputError: It is no known way, or says nothing of the file's order; a gap is asked of texts; or the column is declared as a list
-            of texts, and whether these are numbers, dates or letters is not stated.
+        InputError: The way is unknown, or rows have the order of their file; a gap is asked for between texts; or the domain lists the
+            texts of the column, and the plan does not state how to read them.
     """
     if read_as and read_as not in (ANY, NUMBERS, DATES, TEXTS):
         raise InputError("extensions.order_as", f"{shown(read_as)} is not known", f"state {NUMBERS}, {DATES}, {TEXTS} or {ANY}")

@@ -105,7 +105,7 @@ def sorted_as(column: pa.Array, notation: Notation) -> pa.Array:
 def ranks(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """Return numbers in the order of texts, equal ones for equal texts, float64; nan for null.
 
-    Of two texts that one is the smaller number which is first by the code points of its letters, whatever other texts there are.
+    Texts are compared by the code points of their letters. The order of two texts depends on no other text.
 
     Args:
         column: The texts.
