@@ -95,11 +95,12 @@ def two_way_difference(zoned: Zoned[pd.DataFrame], title: str, *, people: float,
 
 
 def shares_of_lines(zoned: Zoned[pd.DataFrame], title: str, caption: str) -> Drawing:
-    """Draw a table of shares of its lines as a heat map, with the share in each square that has a tenth or more.
+    """Draw shares as a heat map, in which the shares of each line add up to 1.
+
+    Shares from about 10% on are written into their squares.
 
     Args:
-        zoned: Columns row and column (labels), row_position and column_position, and count (the share, from 0 to 1; NaN in a line that
-            nobody is in).
+        zoned: Columns row and column (labels), row_position and column_position, and count (the share, from 0 to 1; NaN in an empty line).
         title: The title.
         caption: The sentence below.
     """

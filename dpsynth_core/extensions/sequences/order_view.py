@@ -42,7 +42,7 @@ def on_data(project: Current) -> None:
 
 
 def usual_order(columns: Sequence[str], draft: Draft) -> str:
-    """Return the column by which rows are probably ordered: the first that names or declares dates or times, else that of the file.
+    """Return the likely order: the first column with dates or times, by name or declared type. Without one, return `FILE_ORDER`.
 
     Args:
         columns: The columns of the table of rows.
@@ -54,7 +54,7 @@ def usual_order(columns: Sequence[str], draft: Draft) -> str:
 
 
 def _columns(draft: Draft) -> list[str]:
-    """Return the columns by which rows can be ordered: all of their table but that of the person."""
+    """Return the columns of the table of rows, without the person column."""
     return [name for name in document.columns(document.tables(draft)[-1]) if name != draft["unit"]["person_column"]]
 
 

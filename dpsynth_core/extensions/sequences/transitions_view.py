@@ -1,4 +1,4 @@
-"""What follows what on the page Results: the heat maps of the report, one at a time, and its sentences."""
+"""The view of transitions on the page Results. It draws the report's heat maps, one at a time, and its sentences."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Rules about impossible combinations in a draft, in their JSON form.
+"""Rules about impossible combinations in a draft, in JSON.
 
-Rules of one table are stored with its domain, and in a note that outlives an incomplete domain; those of a table that is counted as two
-linked ones (`extension.Layout`) in that note alone, because they may name more than its columns. Rules of two linked tables are stored with
-the second table. Rules of the first table alone hold in both cases, and come back when the second table is removed.
+For one table, the domain and the wizard's notes hold its rules; the notes keep them while the domain is not complete. Where an extension
+counts the table as two (`extension.Layout`), the notes alone hold them, because rules may then name more columns. For two linked tables,
+the section of the second table holds all rules. Rules about the first table stay in the notes, and are used again when the second table
+is removed.
 """
 
 from __future__ import annotations
