@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "dpsynth_core"
 PAGE = Path(__file__).with_name("trusted-base.md")
 COMMAND = "python -m docs.trusted"
-LIMIT = 3_612
-"""Lines of code; it may only fall. It rose three times: for checkpoints of the ledger, without which each charge reads every earlier entry,
-by 14 lines for people who are left out by their names, which only the reader of records can do for each record by itself, and by 2 for
+LIMIT = 3_623
+"""Lines of code; it may only fall. It rose four times: for checkpoints of the ledger, without which each charge reads every earlier
+entry; by 14 lines for people who are left out by their names, which only the reader of records can do for each record by itself; by 11
+for the kernel's count of everybody where these people are left out, which must be of the same table and on the same budget; and by 2 for
 errors that another process raises with their field and remedy, which say no more than before."""
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 

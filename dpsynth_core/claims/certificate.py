@@ -50,7 +50,7 @@ from dpsynth_core.statistics.quantiles import margin, normal
 from dpsynth_core.statistics.shrinking import FEWEST, likely
 from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.marginals import at_least
-from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.measurement import ROUNDING, Clique
 
 Array = NDArray[np.float64]
 Tables = Mapping[Clique, Array]
@@ -425,6 +425,7 @@ class ErrorsMeasured(Claim[Certificate]):
     """The certificate: the distance of the published tables from the private ones."""
 
     name = part = noun = "certificate"
+    of_everybody = True
     share = BudgetShare(default=0.0, least=0.001, most=0.5, otherwise="0 for no certificate")
     purpose = "measuring the errors of the result"
     announced = "measuring the errors of what is published"
@@ -455,7 +456,7 @@ class ErrorsMeasured(Claim[Certificate]):
         """
         columns = None if plan.columns_sigma is None else columns_alone.of(final.released, plan.columns_sigma, final.tables)
         of = ANSWERS if final.released.codes is None else ROWS
-        return certify(kernel, final.tables, final.known, of, plan.workload.threshold, columns)
+        return certify(kernel, final.tables, final.of_everybody, of, plan.workload.threshold, columns)
 
     @override
     def follows(self, received: Received, stated: Certificate | None) -> str:
@@ -481,8 +482,10 @@ class ErrorsMeasured(Claim[Certificate]):
         paid = [e for e in received.charges if type(e) is Gaussian and near(e.sigma, stated.sigma) and near(e.l2, l2)]
         expect(paid, "its noise is not what was paid for")
         expect(stated.rho <= share * (1 + NEAR), "it cost more than its share")
-        if final.known is not None:
-            expect(near(stated.total.value, final.known.value), "it counts errors in fractions of another number of records")
+        if final.of_everybody is not None:
+            expect(near(stated.total.value, final.of_everybody.value), "it counts errors in fractions of another number of records")
+        else:
+            _check_counted(received, stated)
         expect(stated.of == (ANSWERS if final.released.codes is None else ROWS), "it is about something else than what is published")
         expect({one.attributes for one in stated.marginals} == set(final.tables), "it is about other tables than the workload's")
         noisy = {one.attributes: one.error / IN_WRONG_CELL * stated.total.value for one in stated.marginals}
@@ -510,6 +513,14 @@ class ErrorsMeasured(Claim[Certificate]):
 
 
 CERTIFICATE = ErrorsMeasured()
+
+
+def _check_counted(received: Received, certificate: Certificate) -> None:
+    """Check that the number of records and its noise are what was measured before the errors; raise Wrong if not."""
+    counted = [answer for answer in received.answers if answer.operation == "measure_total"]
+    totals = [(max(1.0, float(answer.value)), math.sqrt(float(answer.arguments[0]) ** 2 + ROUNDING)) for answer in counted]
+    total = certificate.total
+    expect(any(near(value, total.value) and near(sigma, total.sigma) for value, sigma in totals), "it counts records that nobody measured")
 
 
 def _check_measured_of(received: Received, certificate: Certificate, operation: str, released: Tables, *numbers: float) -> None:

@@ -21,6 +21,7 @@ from dpsynth_core.mechanisms.mechanism import Mechanism
 from dpsynth_core.privacy.events import Event
 from dpsynth_core.privacy.interface import SealedKernel
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.coins import Coins
 from dpsynth_core.statistics.evidence import Evidence
 from dpsynth_core.statistics.totals import Total, known_total, measured_total
 from dpsynth_core.vocabulary.domain import Domain
@@ -134,6 +135,10 @@ class Asked(Protocol):
         """The link of two tables; None for one table."""
 
     @property
+    def coins(self) -> Coins | None:
+        """The coins that leave people out before the mechanism; None if it counts everybody in the table."""
+
+    @property
     def who(self) -> str:
         """The word for those who count once: people, or households of two linked tables."""
 
@@ -145,7 +150,7 @@ class Final:
     Attributes:
         plan: The plan.
         released: The released tables and rows.
-        known: The number of records as far as it was released before; None if it was not.
+        known: The number of records that the mechanism counted, as far as it was released before; None if it was not.
         stated: The claims before this one by name; for a finished release, all claims.
         inside: By column, how numbers lie in its cells.
     """
@@ -193,15 +198,31 @@ class Final:
 
     @property
     def total(self) -> Total | None:
-        """The number of records as it was released or as an earlier claim measured it; None if it is not known."""
+        """The number of records as it was released or as an earlier claim measured it; None if it is not known.
+
+        It is everybody's, also where the mechanism counts some persons alone (`Asked.coins`).
+        """
         certificate = self.stated.get("certificate")
-        return self.known if certificate is None else certificate.total
+        return self.of_everybody if certificate is None else certificate.total
+
+    @property
+    def of_everybody(self) -> Total | None:
+        """The number of everybody's records, if the mechanism's answers give it.
+
+        None if they do not, or if the mechanism counts some persons alone.
+        """
+        return self.known if self.plan.coins is None else None
+
+    @property
+    def counted(self) -> Total | None:
+        """The number of records of those whom the mechanism counts; None if it is not known."""
+        return self.total if self.plan.coins is None else self.known
 
     def people(self, kernel: SealedKernel) -> Total:
-        """Return the number of records: as released, or measured now.
+        """Return the number of everybody's records: as released, or measured now.
 
         Args:
-            kernel: The kernel that measures it, for at most a tenth of its budget, if it is not known.
+            kernel: The kernel over everybody's records that measures it, for at most a tenth of its budget, if it is not known.
         """
         return self.total or measured_total(kernel)
 
@@ -273,6 +294,8 @@ class Claim(Generic[Stated]):
         part: Its key in release.json.
         setting: Name of the setting of an extension that asks for it. Specs and documents without the setting say nothing of the claim.
             It is "" for a claim of the core, which they all mention.
+        of_everybody: Whether it is measured over everybody in the table, also where the mechanism counts some persons alone. Errors and
+            criteria are; estimates that are used beside the mechanism's tables are not.
         share: The range and default of its share.
         purpose: What the share is for.
         announced: What a run does with it, if phrased differently; "" for `purpose`.
@@ -288,6 +311,7 @@ class Claim(Generic[Stated]):
     name: ClassVar[str]
     part: ClassVar[str]
     setting: ClassVar[str] = ""
+    of_everybody: ClassVar[bool] = False
     share: ClassVar[BudgetShare]
     purpose: ClassVar[str]
     announced: ClassVar[str] = ""

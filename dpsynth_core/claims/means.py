@@ -378,7 +378,7 @@ class Means(Claim[tuple[MeanMeasured, ...]]):
     def _measure(
         self, plan: Asked, kernel: SealedKernel, final: Final, tables: Mapping[str, Measurement | None]
     ) -> tuple[MeanMeasured, ...]:
-        codes, total = one_table(final.released.codes), final.total
+        codes, total = one_table(final.released.codes), final.counted
         columns = [] if codes is None else _columns(plan.domain, codes, final.inside, tables)
         return measure(kernel, columns, Noisy(total.value, total.sigma)) if columns and total is not None else ()
 

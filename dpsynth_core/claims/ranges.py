@@ -111,6 +111,7 @@ class RangesMeasured(Claim[RangeErrors]):
     """The largest error of a range in the synthetic rows."""
 
     name = part = noun = "ranges"
+    of_everybody = True
     share = BudgetShare(default=0.0, least=0.001, most=0.4, otherwise="0 for none")
     purpose = "measuring the largest error of a range"
     unmeasured = "The run was interrupted before the largest error of a range was measured, although a share of the budget was for it."

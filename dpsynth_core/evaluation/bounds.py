@@ -6,6 +6,9 @@ A marginal is *supported* when a measurement contains it. Its error is at most t
 estimate, plus a quantile of that estimate's noise. Otherwise it is *unsupported*: all that is known is that the exponential mechanism
 preferred another candidate in some round, whose error was then measured.
 
+Where people were left out by coins (`statistics.coins`), `of_everybody` adds the distance of their table from everybody's, so that bounds
+are of errors against everybody.
+
 Both are given as printed (corrected, see `unsupported`) and in a tighter form. Bounds hold for each marginal on its own with the stated
 confidence, not for all together. Counts in the lower functions; `bounds` turns them into shares of people (see `totals`). Approximations:
 rounding of weights and answers to the kernel's grids (a relative 2^-16), and discrete noise as in `quantiles`. Which marginals were
@@ -16,7 +19,7 @@ whole runs is tested.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,6 +30,7 @@ from scipy.special import ndtr
 
 from dpsynth_core.evaluation.combination import Evidence
 from dpsynth_core.mechanisms.steps import Candidate, SelectionRecord
+from dpsynth_core.statistics.coins import OF_COINS, Coins
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import absolute_sum, largest_positive_parts, normal
 from dpsynth_core.statistics.totals import Total
@@ -104,6 +108,29 @@ def bounds(
         l1 = (min(1 + mass, (bound + doubt * mass) / max(total.value - doubt, 1e-300)) for bound in pair)
         bounded[clique] = Bound(support, *(IN_WRONG_CELL * distance for distance in l1))
     return bounded
+
+
+def of_everybody(
+    bounded: Callable[..., dict[Clique, Bound]], published: Mapping[Clique, Array], total: Total, coins: Coins | None
+) -> dict[Clique, Bound]:
+    """Return bounds of the errors against everybody's tables, by clique, each with 95 % confidence on its own over noise and coins.
+
+    Args:
+        bounded: Returns the bounds of those whom the mechanism counted (`bounds`), at the confidence that it is given by name.
+        published: The published marginals, as shares of the records.
+        total: The number of records of those whom the mechanism counted.
+        coins: The coins that left the others out; None if the mechanism counted everybody.
+    """
+    if coins is None:
+        return bounded(confidence=CONFIDENCE)
+    failure = OF_COINS * (1 - CONFIDENCE)
+    found = dict[Clique, Bound]()
+    for clique, bound in bounded(confidence=CONFIDENCE + failure).items():
+        most = IN_WRONG_CELL * (1 + float(np.abs(published[clique]).sum()))
+        off = coins.off(published[clique].size, total, failure)
+        widened = [one if math.isinf(one) else min(one + off, most) for one in (bound.paper, bound.tight)]
+        found[clique] = Bound(bound.support, *widened)
+    return found
 
 
 def supported(

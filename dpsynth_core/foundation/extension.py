@@ -476,6 +476,8 @@ class Extension:
             which prints them before the charge. "" if the extension forecasts nothing.
         records: Import path of a function that takes the plan of such a release and the source of the table's records, and returns the
             source of those that the release counts. "" if the extension leaves out none.
+        left_out: Import path of a function that takes the spec's section `extensions`, and returns the probability, from 0 to 1, with
+            which `records` leaves each person out, independently of everybody else. "" if the extension leaves out nobody.
         whom: Import path of a function that takes the spec's section `extensions`, and returns a sentence on whom the numbers of such a
             release are about. All that gives numbers says it. "" if they are about everybody in the table.
         question: Import path of a function that asks the kernel a question between mechanism and claims. It takes the plan, the kernel, and
@@ -523,6 +525,7 @@ class Extension:
     instructs: str = ""
     forecasts: str = ""
     records: str = ""
+    left_out: str = ""
     whom: str = ""
     question: str = ""
     row_files: str = ""
@@ -749,6 +752,15 @@ def records(stated: Stated) -> tuple[str, ...]:
         stated: The spec's section `extensions`; an extension with settings counts only if one is stated.
     """
     return tuple(one.records for one in asked(stated) if one.records)
+
+
+def left_out(stated: Stated) -> float:
+    """Return the probability, from 0 to 1, with which a release leaves each person out; 0 if it counts everybody in its table.
+
+    Args:
+        stated: The spec's section `extensions`.
+    """
+    return 1 - math.prod(1 - load(one.left_out)(stated) for one in asked(stated) if one.left_out)
 
 
 def whom(stated: Stated) -> str:

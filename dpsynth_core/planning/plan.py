@@ -35,6 +35,7 @@ from dpsynth_core.planning.spec import (
 from dpsynth_core.privacy.accountant import Accountant, in_force
 from dpsynth_core.privacy.budget import check_budget
 from dpsynth_core.privacy.unit import Unit
+from dpsynth_core.statistics.coins import Coins
 from dpsynth_core.vocabulary import workload as workloads
 from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain
@@ -439,6 +440,12 @@ class Plan:
         rho = self.divided(Independent(), self.spec.budget).mechanism
         columns = self.domain.attributes if self.link is None else self.link.columns  # without what a record says of how members are alike
         return self.unit.marginal_l2 * math.sqrt(len(columns) / (2 * rho))
+
+    @cached_property
+    def coins(self) -> Coins | None:
+        """The coins that leave people out before the mechanism; None if it counts everybody in the table."""
+        chance = extension.left_out(self.spec.extensions)
+        return Coins(chance, self.unit.max_rows_per_person) if chance else None
 
     @property
     def who(self) -> str:

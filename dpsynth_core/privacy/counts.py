@@ -66,6 +66,11 @@ class Counts:
             raise ValueError("this source holds cells, not values")
         return cast(ValueSource, self.source).over(domain)
 
+    def everybody(self) -> MarginalSource:
+        """Return a source of everybody's records; the source itself if it does not count some persons alone."""
+        other = getattr(self.source, "everybody", None)
+        return self.source if other is None else cast(MarginalSource, other())
+
     def tables(self, cliques: Collection[Clique]) -> dict[Clique, Integers]:
         """Return exact marginals: cached, summed from a larger cached one, or read in one pass over the source.
 

@@ -204,6 +204,13 @@ class SealedKernel(Kernel):
         """
 
     @abstractmethod
+    def everybody(self) -> Self:
+        """Return a kernel over everybody's records with the same budget, where this one counts some persons alone. Free.
+
+        No answers are known. It is called before `among`, `weighted` and `grouped`.
+        """
+
+    @abstractmethod
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """Return a kernel with the same budget over the records that lie in public cells of some columns. Free.
 

@@ -92,6 +92,14 @@ class PrivacyKernel(SealedKernel):
         """
         return self.__counting(self.__view.over(domain), self.unit, {}, known)
 
+    def everybody(self) -> Self:
+        """Return a kernel with the same budget over the records of everybody, where this one counts some persons alone. Free.
+
+        Neighbouring tables are neighbours in everybody's records too, so sensitivities stay (Proposition 30). No
+        answers are known. It is called before `among`, `weighted` and `grouped`.
+        """
+        return self.__counting(self.__view.everybody(), self.unit, {}, ())
+
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         """Return a kernel with the same budget over the records that have one of these codes in each named column. Free.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +23,7 @@ from dpsynth_core.claims.claim import AnswersEnd, Claim, Final
 from dpsynth_core.claims.registry import CLAIMS
 from dpsynth_core.claims.weighted import WEIGHTED
 from dpsynth_core.claims.weights import Weighted
-from dpsynth_core.evaluation.bounds import Bound, bounds
+from dpsynth_core.evaluation.bounds import Bound, bounds, of_everybody
 from dpsynth_core.evaluation.misfit import MISFITS, UNSEEN, misfits, unseen
 from dpsynth_core.foundation import build, extension
 from dpsynth_core.foundation.errors import CapacityError, InputError
@@ -222,7 +222,7 @@ def open_source(plan: Plan) -> MarginalSource:
         InputError: The table cannot be opened, or does not fit the plan.
     """
     if plan.link is None or plan.spec.members is None:
-        source = _records(plan.spec, plan.domain)
+        source = open_everybody(plan)
         for those_counted in map(extension.load, extension.records(plan.spec.extensions)):
             source = those_counted(plan, source)
         return source
@@ -233,6 +233,17 @@ def open_source(plan: Plan) -> MarginalSource:
     key = str(plan.spec.unit.person_column)
     layout = extension.layout(plan.spec.extensions)
     return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key, layout)
+
+
+def open_everybody(plan: Plan) -> MarginalSource:
+    """Return the records of everybody in the one table that the plan's spec names, as a source of counts.
+
+    This call and the source may read private data: a caller with a ledger must charge it first.
+
+    Raises:
+        InputError: The table cannot be opened, or does not fit the plan.
+    """
+    return _records(plan.spec, plan.domain)
 
 
 def _records(spec: Spec, domain: Domain) -> MarginalSource:
@@ -388,12 +399,14 @@ def carry_out(
     with journal.phase("bounds"):
         if final.known is not None:
             from_mechanism = (final.released.measurements, finished.selections, finished.considered)
-            stated_bounds = bounds(plan.domain, final.tables, final.known, *from_mechanism, rows=codes is not None)
+            counted = partial(bounds, plan.domain, final.tables, final.known, *from_mechanism, rows=codes is not None)
+            stated_bounds = of_everybody(counted, final.tables, final.known, plan.coins)
     for ask in map(extension.load, extension.questions(plan.spec.extensions)):
         with suppress(AnswersEnd):  # the replayed run was interrupted here
             ask(plan, kernel, () if given[0] else tuple(answers))
+    everybody = _of_everybody(plan, kernel, journal)
     for claim in CLAIMS:
-        claims[claim.name] = _measured(claim, plan, kernel, final, journal)
+        claims[claim.name] = _measured(claim, plan, everybody if claim.of_everybody else kernel, final, journal)
     details = {**finished.details, "settings": plan.settings} | public_details(plan.public)
     drawn_rows = [table for table in (rows.values, *rows.further) if isinstance(table, DrawnRows) and plan.domain.published]
     details |= ({MISFITS: unfitted} if unfitted else {}) | ({UNSEEN: unmeasured} if unmeasured else {})
@@ -618,6 +631,24 @@ def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, see
     theirs = DrawnRows(plan.member_domain, members, for_members.bit_generator.state, seed)
     key = plan.row_domain.column_names[0]
     return _Written(linked.pairs(link, households, owners, members), rows, members=linked.MemberRows(theirs, owners, key))
+
+
+def _of_everybody(plan: Plan, kernel: SealedKernel, journal: Journal) -> SealedKernel:
+    """Return the kernel for claims about everybody, with their tables counted; `kernel` itself if the mechanism counts everybody.
+
+    Args:
+        plan: The plan.
+        kernel: The kernel of the run.
+        journal: The history of the run.
+    """
+    asking = [claim for claim in CLAIMS if claim.of_everybody and claim.asked(plan)]
+    if plan.coins is None or not asking:
+        return kernel
+    everybody = kernel.everybody()
+    with journal.phase("read"):
+        needed = [clique for claim in asking for clique in claim.needs(plan)]
+        everybody.prepare(list(dict.fromkeys([*plan.workload.cliques, *needed])))
+    return everybody
 
 
 def _measured(claim: Claim[Any], plan: Plan, kernel: SealedKernel, final: Final, journal: Journal) -> object:

@@ -42,7 +42,7 @@ _TOLERANCE = 1e-9
 _NEAR_ZERO = 1e-14
 """Difference of two numbers that count as the same beside 0: what rounding leaves of a bound of weights, which are at most 1."""
 _ANOTHER_VERSION = "use the version that made it, or `recover` the tables of an interrupted run with --answers, or begin a new run"
-_NOT_ANSWERS = frozenset({"part", "over", "among", "weighted", "grouped", "prepare", "prepare_cells"})
+_NOT_ANSWERS = frozenset({"part", "over", "everybody", "among", "weighted", "grouped", "prepare", "prepare_cells"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +128,9 @@ class _Recorder:
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> _Recorder:
         return _Recorder(self.__kernel.over(domain, known), self.__keep, self.__given, self.__group)
+
+    def everybody(self) -> _Recorder:
+        return _Recorder(self.__kernel.everybody(), self.__keep, self.__given, self.__group)
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> _Recorder:
         return _Recorder(self.__kernel.among(cells), self.__keep, self.__given, (*self.__group, questions.among(cells)))
@@ -217,6 +220,9 @@ class _Replay(SealedKernel):
 
     def over(self, domain: Domain, known: Sequence[MarginalCounts] = ()) -> Self:
         return self._turned(Asked(self.unit, domain), known)
+
+    def everybody(self) -> Self:
+        return self._turned(Asked(self.unit, self.domain), ())
 
     def among(self, cells: Mapping[str, tuple[int, ...]]) -> Self:
         other = self._turned(replace(self._public, unit=self.unit.counted(1)), self.known)

@@ -218,6 +218,12 @@ class RecordCounts(ABC):
         other._records = replace(self._records, chosen=chosen)
         return other
 
+    def everybody(self) -> Self:
+        """Return a source of the records of everybody, whoever was chosen (`of_chosen`). This source is not changed."""
+        other = copy(self)
+        other._records = replace(self._records, chosen=None)
+        return other
+
     def counts(self, cliques: Collection[Clique]) -> dict[Clique, NDArray[np.int64]]:
         """Return the exact marginal over each clique, int64, in numbers of counted records; {} without cliques.
 

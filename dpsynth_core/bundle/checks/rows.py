@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.bundle.checks.opened import CsvRows, Opened
 from dpsynth_core.claims.outcome import ROUNDED, Nothing, Open, expect, named, near, some
-from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds
+from dpsynth_core.evaluation.bounds import SUPPORTED, UNBOUNDED, bounds, of_everybody
 from dpsynth_core.foundation import extension
 from dpsynth_core.inference.publishing import most_off, rows_off
 from dpsynth_core.release import document as releases
@@ -288,7 +289,9 @@ def bounds_follow(opened: Opened) -> str:
     if opened.final.known is None or opened.interrupted:
         expect(not release.bounds, "the bounds have nothing to stand on")
         raise Nothing("no bounds are stated")
-    recomputed = bounds(release.domain, opened.final.tables, opened.final.known, release.tables_of_columns, rows=opened.rows is not None)
+    published, known = opened.final.tables, opened.final.known
+    counted = partial(bounds, release.domain, published, known, release.tables_of_columns, rows=opened.rows is not None)
+    recomputed = of_everybody(counted, published, known, opened.plan.coins)
     expect(release.bounds.keys() == recomputed.keys(), "they are about other tables than the published ones")
     checked = 0
     for clique, stated in release.bounds.items():

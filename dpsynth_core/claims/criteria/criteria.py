@@ -29,6 +29,7 @@ class Criteria(Claim[Outcomes]):
     """The criteria of a spec, in order. Models decide the criteria about models, the kernel the others."""
 
     name = part = "criteria"
+    of_everybody = True
     noun = "criterion"
     share = BudgetShare(default=0.05, least=0.001, most=0.4, otherwise="state no criteria")
     purpose = "deciding its criteria"

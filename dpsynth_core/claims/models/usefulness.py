@@ -26,6 +26,7 @@ class Models(Claim[tuple[Usefulness, ...]]):
 
     name = "models"
     part = "usefulness"
+    of_everybody = True
     share = BudgetShare(default=0.02, least=0.001, most=0.4, otherwise="ask for no models")
     purpose = "measuring how often models are right"
     announced = "training models on the synthetic rows, and measuring how often they are right"

@@ -17,6 +17,7 @@ from dpsynth_core.claims.weights import Weighted
 from dpsynth_core.evaluation.bounds import UNSUPPORTED, Bound
 from dpsynth_core.evaluation.combination import Combined, Evidence
 from dpsynth_core.evaluation.questions.question import MEAN, Question, Vector, cell_values, half_width
+from dpsynth_core.statistics.coins import OF_COINS, Coins
 from dpsynth_core.statistics.quantiles import normal
 from dpsynth_core.statistics.totals import Total
 from dpsynth_core.vocabulary.domain import Domain
@@ -228,15 +229,37 @@ def known(
         pairs: The pairs for which the largest error of a range within groups was measured.
     """
     total = certificate.total if total is None and certificate is not None else total
-    limits = {clique: Limit(INFERRED, one.tight, 1.0) for clique, one in bounds.items() if one.support == UNSUPPORTED}
-    if certificate is not None and certificate.of == ROWS and not certificate.says_nothing:
-        kept = TOTAL_ALPHA if certificate.total.sigma else 0.0
-        levels = ALPHA - kept, LIMIT_ALPHA - kept, (LIMIT_ALPHA - kept) / len(certificate.marginals)
-        alone, beside, together = (table_bounds(certificate, 1 - level) for level in levels)
-        likely = {one.attributes: one.likely for one in certificate.marginals}
-        limits = {r: Limit(CERTIFIED, alone[r], beside[r], together[r], likely[r]) for r in alone}
-    of_ranges = None if ranged is None else Ranges(ranged.columns, frozenset(pairs), *_range_limits(ranged))
+    inferred = {clique: Limit(INFERRED, one.tight, 1.0) for clique, one in bounds.items() if one.support == UNSUPPORTED}
+    limits = _table_limits(certificate, _EVERYBODY) or inferred
+    of_ranges = None if ranged is None else Ranges(ranged.columns, frozenset(pairs), *_range_limits(ranged, _EVERYBODY))
     return Known(domain, codes, measurements, total, {} if codes is None else limits, of_ranges)
+
+
+def of_those_left(
+    coins: Coins | None, total: Total | None, everybody: Known, certificate: Certificate | None, ranged: RangeErrors | None
+) -> Known:
+    """Return the released values for answers about people whom coins left; `everybody` itself without coins.
+
+    Noisy tables are of those who are left, and measured limits of everybody. So the limits are widened by how far a table of those who are
+    left may be from everybody's. Limits that the mechanism's selections give are left out, and all limits if the number of those who are
+    left is not known.
+
+    Args:
+        coins: The coins that left people out before the mechanism; None if nobody was left out.
+        total: The number of those who are left; None if it is not known.
+        everybody: The values as `known` collects them.
+        certificate: The measured errors, or None.
+        ranged: The measured errors of ranges, or None.
+    """
+    if coins is None:
+        return everybody
+    if total is None or everybody.codes is None:
+        return replace(everybody, total=total, limits={}, ranges=None)
+    apart, ranges = _Apart(coins, total, everybody.domain), everybody.ranges
+    if ranges is not None and ranged is not None:
+        alone, within = _range_limits(ranged, apart)
+        ranges = replace(ranges, alone=alone, within=within)
+    return replace(everybody, limits=_table_limits(certificate, apart), ranges=ranges)
 
 
 def known_weighted(domain: Domain, codes: NDArray[np.integer], weights: NDArray[np.float64], stated: Weighted) -> Known:
@@ -255,12 +278,61 @@ def known_weighted(domain: Domain, codes: NDArray[np.integer], weights: NDArray[
     return replace(known(domain, codes, (), total, {}, stated.certificate), weights=weights)
 
 
-def _range_limits(ranged: RangeErrors) -> tuple[Limit, Limit | None]:
+@dataclass(frozen=True)
+class _Apart:
+    """How far tables of those whom answers are about may be from everybody's.
+
+    Attributes:
+        coins: The coins that left the others out; None if answers are about everybody.
+        total: The number of those who are left; None without coins.
+        domain: The columns; None without coins.
+    """
+
+    coins: Coins | None = None
+    total: Total | None = None
+    domain: Domain | None = None
+
+    @property
+    def part(self) -> float:
+        """The part of a limit's failure probability that what was measured may use."""
+        return 1.0 if self.coins is None else 1 - OF_COINS
+
+    def widened(self, limit: float, failure: float, table: Clique | None = None) -> float:
+        """Return everybody's limit as one for those who are left, at most 1, for a table or a single range (None)."""
+        if self.coins is None or self.total is None or self.domain is None:
+            return limit
+        cells = 2 if table is None else self.domain.cells(table)
+        return min(1.0, limit + self.coins.off(cells, self.total, OF_COINS * failure))
+
+
+_EVERYBODY = _Apart()
+
+
+def _table_limits(certificate: Certificate | None, apart: _Apart) -> dict[Clique, Limit]:
+    """Return the limit of each certified table; {} without a certificate of rows that says something."""
+    if certificate is None or certificate.of != ROWS or certificate.says_nothing:
+        return {}
+    kept, tables = TOTAL_ALPHA if certificate.total.sigma else 0.0, len(certificate.marginals)
+    failures = (ALPHA, 1), (LIMIT_ALPHA, 1), (LIMIT_ALPHA, tables)
+    alone, beside, together = (
+        {
+            one: apart.widened(limit, failure / at_once, one)
+            for one, limit in table_bounds(certificate, 1 - (apart.part * failure - kept) / at_once).items()
+        }
+        for failure, at_once in failures
+    )
+    likely = {one.attributes: one.likely for one in certificate.marginals}
+    return {r: Limit(CERTIFIED, alone[r], beside[r], together[r], likely[r]) for r in alone}
+
+
+def _range_limits(ranged: RangeErrors, apart: _Apart) -> tuple[Limit, Limit | None]:
     """Return the limit for ranges among all people, and for ranges within cells of another column (None if not measured)."""
 
     def limit(of: LargestRange) -> Limit:
         kept = TOTAL_ALPHA if ranged.people.sigma else 0.0
-        alone, beside = (bound(of.error, of.sigma, ranged.people, 1 - level + kept) for level in (ALPHA, LIMIT_ALPHA))
+        levels = ALPHA, LIMIT_ALPHA
+        limits = (apart.widened(bound(of.error, of.sigma, ranged.people, 1 - apart.part * one + kept), one) for one in levels)
+        alone, beside = limits
         return Limit(RANGED, alone, beside)
 
     return limit(ranged.alone), None if ranged.within is None else limit(ranged.within)

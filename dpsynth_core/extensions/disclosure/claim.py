@@ -27,7 +27,7 @@ from dpsynth_core.extensions.disclosure.operations import measure_named
 from dpsynth_core.extensions.disclosure.questions import UNSAID, Question, in_words, questions
 from dpsynth_core.extensions.disclosure.shares import interval, limits, share_of
 from dpsynth_core.privacy.interface import SealedKernel
-from dpsynth_core.statistics.totals import Total
+from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.rows import one_table
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ class Disclosing(OfRows[Disclosure]):
         """
         if (codes := one_table(final.released.codes)) is None:
             return None
-        asked, measured = _asked(plan), final.total is None
-        total = final.people(kernel)
+        asked, measured = _asked(plan), final.counted is None
+        total = final.counted or measured_total(kernel)
         made = [predictor(plan.domain, codes, question) for question in asked]
         sigma = kernel.unit.marginals_l2(len(made)) / math.sqrt(2 * kernel.rho_left)
         return state(asked, measure_named(cast(Any, kernel), made, sigma), sigma, total, measured)

@@ -24,7 +24,7 @@ from dpsynth_core.extensions.disclosure.operations import measure_alone
 from dpsynth_core.extensions.disclosure.questions import FEWEST_ALONE, UNSAID, in_words, key_lists
 from dpsynth_core.extensions.disclosure.shares import interval, limits, share_of
 from dpsynth_core.privacy.interface import SealedKernel
-from dpsynth_core.statistics.totals import Total
+from dpsynth_core.statistics.totals import Total, measured_total
 from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.measurement import Clique
 from dpsynth_core.vocabulary.rows import one_table, row_marginals
@@ -127,8 +127,8 @@ class Replicated(OfRows[Uniques]):
         """
         if (codes := one_table(final.released.codes)) is None:
             return None
-        measured = final.total is None
-        total = final.people(kernel)
+        measured = final.counted is None
+        total = final.counted or measured_total(kernel)
         if total.value + total.doubt(_SURE) < FEWEST_ALONE:
             return Uniques((), 0.0, total, measured)
         cells = {plan.domain.clique(keys): single(plan.domain, codes, keys) for keys in _asked(plan)}

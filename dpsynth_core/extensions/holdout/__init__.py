@@ -20,6 +20,7 @@ EXTENSION = Extension(
         ),
     ),
     records=f"{_HERE}.coin:those_in",
+    left_out=f"{_HERE}.coin:left_out",
     whom=f"{_HERE}.statement:whom",
     sections=(f"{_HERE}.statement:sections",),
     views=(("budget_details", f"{_HERE}.view:budget"),),

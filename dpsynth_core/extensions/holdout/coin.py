@@ -73,6 +73,15 @@ def of(plan: Plan) -> Coin:
     return Coin(key, cast(int, plan.spec.extensions[SETTING]))
 
 
+def left_out(stated: extension.Stated) -> float:
+    """Return the probability, from 0 to 1, with which each person is left out.
+
+    Args:
+        stated: The spec's section `extensions`, which leaves people out.
+    """
+    return cast(int, stated[SETTING]) / 100
+
+
 def those_in(plan: Plan, source: Source) -> Source:
     """Return a source of the records of the people who take part.
 

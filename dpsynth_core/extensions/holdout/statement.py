@@ -27,8 +27,9 @@ def whom(stated: Stated) -> str:
     """
     percent = cast(int, stated[SETTING])
     return (
-        f"This is about the people who were not left out: a coin left each person out with a probability of {percent} %. Divide numbers of "
-        f"people or records by {(100 - percent) / 100:.2f} to estimate those of everybody."
+        f"Answers, tables and numbers of people are about those who were not left out: a coin left each person out with a probability of "
+        f"{percent} %. Divide numbers of people or records by {(100 - percent) / 100:.2f} to estimate those of everybody. Errors of tables "
+        "and their bounds, criteria and the worth of models are about everybody."
     )
 
 
@@ -40,7 +41,9 @@ def lines(percent: int) -> list[str]:
     """
     return [
         f"Each person was left out with a probability of {percent} %, with all of their rows. Who it was is not published.",
-        "Rows, tables, bounds, certificate, criteria and models are about the people who were not left out. So are all numbers of people: "
-        f"divide them by {(100 - percent) / 100:.2f} to estimate those of everybody.",
+        "Rows are made from the people who were not left out. Tables, means, answers, values that rows name and numbers of people are "
+        f"about them: divide numbers of people by {(100 - percent) / 100:.2f} to estimate those of everybody.",
+        "Errors are about everybody, also those who were left out. The certificate, the criteria, the worth of models and errors of ranges "
+        "were measured on everybody. The bounds allow for the coin.",
         "Whoever made the release can compare attacks on its rows with attacks on the people who were left out.",
     ]

@@ -11,8 +11,8 @@ PROPOSED = 5
 """Per cent of the people that the page proposes to leave out."""
 ASKED = f"Leave {PROPOSED} % of the people out, by a coin"
 READING = (
-    "Attacks on the rows can then be compared with attacks on people who took no part. The release is about the others, so errors are a "
-    "little larger. It is worth it from 20,000 people on."
+    "Attacks on the rows can then be compared with attacks on people who took no part. The rows are made from the others, and errors are "
+    "measured against everybody, so they are a little larger. It is worth it from 20,000 people on."
 )
 
 

@@ -22,7 +22,7 @@ from dpsynth_core.claims.means import MEANS
 from dpsynth_core.claims.ranges import RANGES, pairs_of
 from dpsynth_core.evaluation.questions import worst
 from dpsynth_core.evaluation.questions.breakdown import MOST_LINES
-from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit, known
+from dpsynth_core.evaluation.questions.known import ALPHA, LIMIT_ALPHA, Known, Limit, known, of_those_left
 from dpsynth_core.evaluation.questions.question import MOST_CELLS
 from dpsynth_core.foundation.zones import Zoned, released
 from dpsynth_core.release.release import Release
@@ -73,7 +73,8 @@ def knowledge(release: Release) -> Known:
     total = known_total(release.tables_of_columns, release.total if release.plan.unit.total_is_public else None)
     ranged, pairs = release.claims.get(RANGES.name), pairs_of(release.plan)
     about = release.bounds, release.certificate, ranged, pairs
-    found = known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about)
+    everybody = known(release.domain, one_table(release.codes), release.tables_of_columns, total, *about)
+    found = of_those_left(release.plan.coins, total, everybody, release.certificate, ranged)
     return replace(found, inside=release.inside, means={one.column: one for one in release.claims[MEANS.name]})
 
 

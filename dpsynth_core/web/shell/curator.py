@@ -84,7 +84,8 @@ def records(spec: Spec, domain: Domain, most: int) -> Zoned[NDArray[np.int32]]:
 def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     """Return a run's exact marginals by clique, curator-only.
 
-    Counts are in records, and values that have no cell of their own in the domain are not counted. For two
+    Counts are in records of everybody, also of people whom the release left out, because its errors are stated
+    against everybody. Values that have no cell of their own in the domain are not counted. For two
     linked tables they are in households, with fractions, and such values count in the cell that the domain names.
 
     Args:
@@ -98,7 +99,7 @@ def truth(spec: Spec, cliques: Collection[Clique]) -> Truth:
     if plan.link is not None:  # whose members no cell is added for; in households, as what is released, of which pairs are parts
         pairs = true_counts(synthesis.open_source(plan), cliques)
         return combine(lambda counts: {clique: cast(Any, count / plan.records_each) for clique, count in counts.items()}, pairs)
-    source = synthesis.open_source(replace(plan, domain=plan.domain.unfolded()))
+    source = synthesis.open_everybody(replace(plan, domain=plan.domain.unfolded()))
     counts = of_own_cells(plan.domain, true_counts(source, cliques))
     return Zoned(counts.zone, counts.value)
 

@@ -250,7 +250,7 @@ def test_the_card_counts_records_where_persons_have_several(tmp_path: Path) -> N
 def test_sentences_name_the_share_and_the_factor() -> None:
     told = " ".join(lines(5))
     assert "probability of 5 %" in told
-    assert "divide them by 0.95" in told
+    assert "divide numbers of people by 0.95" in told
 
 
 def secrets_of(plan: Any) -> list[bytes]:
@@ -329,7 +329,7 @@ def test_a_run_that_was_interrupted_goes_on_with_the_same_people(monkeypatch: py
     assert spools.unfinished() == ()
     begin()
     whole = planned(certificate=0.1).run(progress=False, again=True)
-    assert len(ended.made.transcript) == 3, "two of them were asked after the interruption"
+    assert len(ended.made.transcript) == 4, "three of them were asked after the interruption"
     assert transcript.to_json(ended.made.transcript, []) == transcript.to_json(whole.made.transcript, [])
 
 
