@@ -1,11 +1,12 @@
-"""AIM for persons and their rows in order: one model of a person, a row and the rows before it (`layout`).
+"""AIM for persons and their rows in order, with one model of a person, a row and the rows before it (`layout`).
 
-As AIM it measures single columns, then round by round the tables that the model answers worst. What it adds: tables of a row are measured
-by whether the row is its person's last, because a row that is not the last is the row before of another one. So each of these tables also
-says what rows before are like, which the fit gets as known counts (`Shift`): transitions then have the right row before, for nothing.
-Tables of rows by their number come first, because rows of persons who have many count most and are told least. Of wide tables of rows sums
-of roots are measured (`roots`), where rows of a person that are not alike count more. Of tables what stands out of noise is believed
-(`shrinkage`). Reads the private tables only through the kernel.
+The mechanism measures single columns first. Then it measures tables of a row by the number of rows, because persons with many rows have
+the most rows and the least weight. After these come rounds as in AIM, which measure the tables that the model answers worst.
+
+Tables of a row are measured with the column that says whether the row is the person's last. A row that is not the last is the row before
+of another row, so these tables also give the fit known counts of rows before (`Shift`), without cost. Wide tables of rows are measured as
+sums of roots (`roots`). Noise in tables is shrunk towards the model's earlier answer (`shrinkage`). The mechanism reads the private tables
+only through the kernel.
 """
 
 from __future__ import annotations
@@ -207,12 +208,12 @@ class Sequences:
     def candidates(self, shift: Shift, workload: Workload) -> dict[Clique, float]:
         """Return the tables that rounds choose from, with their weights.
 
-        Tables of rows are by whether the row is the last. Tables of one column in a row and in the row before weigh more than is asked
-        (`OF_SAME`). Beside what is asked for, there is one table of each row's column and the row's number, and one of each column two
-        rows before where that is told.
+        Tables of rows include the column of last rows. A table of one column in a row and in the row before has `OF_SAME` times the
+        weight of the workload. The result also has a table of each column of rows with the row's number, and, if the model knows
+        two rows before, a table of each column in a row and in the row two before.
 
         Args:
-            shift: What tables say of rows before.
+            shift: Derives statements about rows before from tables.
             workload: The tables that are asked for.
         """
         link, asked = self.link, dict[Clique, float]()
@@ -294,17 +295,18 @@ class Shift:
 
 
 class Told:
-    """The measurements, their statements about rows before, and the model of both.
+    """Holds the measurements and fits the model to them.
 
     Args:
-        shift: What tables say of the rows before, and the model's domain.
-        kernel: The kernel, for a public number of records.
-        columns: The measurements of single columns, those of rows by `LAST`.
+        shift: Derives statements about rows before from tables, and has the model's domain.
+        kernel: The kernel, which knows a public number of records.
+        columns: The measurements of single columns; columns of rows are measured with `LAST`.
     """
 
     def __init__(self, shift: Shift, kernel: Kernel, columns: Sequence[Measurement]) -> None:
         self._measured, self._roots = [*columns], list[Measurement]()
         self._kernel, self._shift = kernel, shift
+        self._sample: Drawn | None = None
         self._before, self._before_roots = dict[Clique, Floats](), dict[Clique, Floats]()
         self._number = next(one for one in columns if one.clique == (NUMBER,))
         self._folding = Folding.of(shift.domain, [_column(one) for one in columns], MERGE_BELOW)
@@ -342,10 +344,12 @@ class Told:
         return {clique, self._shift.domain.clique(names)} if names else {clique}
 
     def _drawn(self) -> Drawn:
-        """Return persons drawn from the present model: as many as it has, up to `PERSONS`, by one state of randomness."""
-        link, rng = self._shift.link, np.random.default_rng(0)
-        persons, sizes, rows = rough(self.model, link, int(min(self.model.total / link.records_each, PERSONS)), rng)
-        return Drawn(link, records_of(link, persons, sizes, rows), sizes)
+        """Return a sample of the present model, as large as its number of persons, up to `PERSONS`; it is drawn once for each model."""
+        if self._sample is None:
+            link, rng = self._shift.link, np.random.default_rng(0)
+            persons, sizes, rows = rough(self.model, link, int(min(self.model.total / link.records_each, PERSONS)), rng)
+            self._sample = Drawn(link, records_of(link, persons, sizes, rows), sizes)
+        return self._sample
 
     def allowed(self, cliques: Iterable[Clique], fraction: float) -> list[Clique]:
         """Return those tables with which the model stays within a fraction of its capacity, with what they say of rows before."""
@@ -361,7 +365,7 @@ class Told:
         Args:
             stopping: When the fit ends.
         """
-        self.model = self._fitted(self.model, stopping)
+        self.model, self._sample = self._fitted(self.model, stopping), None
 
     def _fitted(self, earlier: GraphicalModel | None, stopping: Stopping) -> GraphicalModel:
         measured, known = list[Measurement](), [places_of(self._shift.link, self._number)]

@@ -1,9 +1,9 @@
-"""Counts of rows from noisy sums of roots (`Kernel.measure_roots`), by what a root stands for in persons drawn from a model.
+"""Estimates counts of rows from noisy sums of roots (`Kernel.measure_roots`).
 
-Of a person with k rows, c of them alike in the columns asked, a table of rows has c/k in their cell, and a sum of roots has sqrt(c/k): up
-to sqrt(k) times as much with the same noise, where rows are not alike. Of tables of a row and the one before, sums of roots are over the
-k - 1 rows that have one, which is twice as much again. How much a root stands for is looked up cell by cell in drawn persons, anew
-whenever the model was fitted. Knows released values only.
+A person with k rows, c of which are in a cell, adds c/k to the cell's count and sqrt(c/k) to its sum of roots. The noise is the same, so a
+sum of roots is relatively more precise where the person's rows differ. In a table of a row and the row before, sums of roots are over the
+k - 1 rows that have a row before. The ratio of count to root in each cell is estimated from persons who are drawn from the model, again
+after each fit. This module uses released values only.
 """
 
 from __future__ import annotations
