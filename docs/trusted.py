@@ -148,6 +148,9 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "Persons' rows in order, trusted in a release of such rows alone. `tests/extensions/sequences` tries to break it": (
         "extensions/sequences/source.py", "extensions/sequences/layout.py",
     ),
+    "Events of persons' rows, trusted in a release of three tables alone. `tests/extensions/sequences/events` tries to break it": (
+        "extensions/sequences/events/source.py", "extensions/sequences/events/layout.py",
+    ),
     "PostgreSQL in place of SQLite, trusted where `DPSYNTH_DATABASE` names it. `tests/store` tries to break both": (
         "store/postgres.py", "store/remote_database.py",
     ),

@@ -384,6 +384,11 @@ class Layout:
         least: The smallest number of rows of the second table that may count for a row of the first.
         lacks: Import path of a function that takes the name of a column that the second table lacks, the names that it has and the
             spec's section `extensions`. It returns the error to raise, or None for the usual one. "" for the usual ones.
+        further: Import path of a function that takes the spec, and returns further private tables that have the key, each as its section,
+            the domain of its rows and the columns that are read beside the key; it raises InputError. `source` takes them, opened, behind
+            the key. "" for no such table.
+        carried: Import path of a function that takes an opened bundle (`bundle.checks.opened`), and returns the codes of members as the
+            link takes them, where these are in more files than that of members; it raises Wrong. "" if that file holds them.
     """
 
     name: str
@@ -398,6 +403,8 @@ class Layout:
     made: str = ""
     least: int = 1
     lacks: str = ""
+    further: str = ""
+    carried: str = ""
 
 
 @dataclass(frozen=True)
@@ -627,10 +634,12 @@ def demos() -> dict[str, Demo]:
 def layout(stated: Stated) -> Layout | None:
     """Return how a spec's two linked tables are counted; None for pairs of members.
 
+    Of several that are asked for, the last one builds on the others.
+
     Args:
         stated: The spec's section `extensions`.
     """
-    return next((one for one in layouts() if one.setting in stated), None)
+    return next((one for one in reversed(layouts()) if one.setting in stated), None)
 
 
 def what_is_linked(stated: Stated) -> str:
@@ -691,6 +700,17 @@ def lacking(name: str, there: Sequence[str], stated: Stated) -> Exception | None
     found = layout(stated)
     error: Exception | None = None if found is None or not found.lacks else load(found.lacks)(name, there, stated)
     return error
+
+
+def further_tables(spec: Any) -> list[Any]:
+    """Return the private tables of a spec beside the first two, as `Layout.further` does; [] for most specs.
+
+    Args:
+        spec: The spec, a `planning.spec.Spec`.
+    """
+    found = layout(spec.extensions)
+    tables: list[Any] = load(found.further)(spec) if found is not None and found.further and spec.members is not None else []
+    return tables
 
 
 def asked(stated: Stated) -> tuple[Extension, ...]:

@@ -62,7 +62,7 @@ def kinds(link: Link) -> dict[Clique, str]:
         are a member's), `ACROSS` (one of each), or `WITHIN` (columns of two members of one
         household).
     """
-    columns, mine = (*link.households.names, NUMBER), link.members.names
+    columns, mine = (*link.households.names, NUMBER), link.own_names
     every = {PARENTS: combinations(columns, 2), CHILDREN: combinations(mine, 2), ACROSS: product(columns, mine), WITHIN: link.pairs}
     return {clique: kind for kind, tables in every.items() for clique in tables}
 

@@ -275,7 +275,8 @@ class Plan:
 
             models.check_rows(spec.models, about_models, mechanism)
             models.targets(domain, spec.models, about_models)
-        made = cls(spec, domain, replace(asked, domain=domain), spec.privacy_unit(), mechanism, shares, criteria=criteria, link=link)
+        unit = spec.privacy_unit() if link is None else replace(spec.privacy_unit(), max_rows_per_person=link.records_each)
+        made = cls(spec, domain, replace(asked, domain=domain), unit, mechanism, shares, criteria=criteria, link=link)
         for claim in CLAIMS:
             claim.check(made)
         _ = made.row_domain  # whose columns have different names, or this raises
@@ -339,7 +340,8 @@ class Plan:
             InputError: A column has the weight's name already.
         """
         assert self.link is not None
-        return _behind(replace(self.link.members, filled=(self._key,)), calibrated)
+        keys = (self._key, *(replace(self._key, name=name, place=place) for place, name in enumerate(self.link.further_keys, start=1)))
+        return _behind(replace(self.link.members, filled=keys), calibrated)
 
     @property
     def _calibrated(self) -> Calibrated | None:

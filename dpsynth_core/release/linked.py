@@ -73,11 +73,7 @@ def pairs(link: Link, households: NDArray[np.integer], owners: NDArray[np.int64]
         link: The link of the tables.
         households: Codes, shape (n, columns).
         owners: Index of each member's household, from 0, ascending.
-        members: Codes, shape (members, columns).
+        members: Codes, shape (members, columns of `Link.carried`).
     """
     sizes, slots = link.slots(len(households), owners, members)
-    codes, times = [np.empty((0, len(link.domain)), link.narrow)], [np.empty(0, np.uint16)]
-    for each, records in link.records(households.astype(np.int32), sizes, slots):
-        codes.append(records)
-        times.append(np.full(len(records), each, np.uint16))
-    return Repeated(np.concatenate(codes), np.concatenate(times))
+    return link.repeated(households.astype(np.int32), sizes, slots)

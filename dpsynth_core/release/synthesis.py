@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # loaded for two tables, and for looks at records
     from dpsynth_core.sources.check_records import RecordsCheck
     from dpsynth_core.sources.first_records import Remark
 
+_HAVE = ("the data have", "the table of members has", "the third table has")
 MOST_UNREACHABLE = 0.01
 """The share of the people that published tables may leave in a wrong cell: what is reached slowly is not told from what never is."""
 _version = cache(version)  # it is read from a file each time
@@ -96,7 +97,7 @@ def plan(spec: Spec) -> Plan:
         CapacityError: The plan would not fit the mechanism or this machine.
     """
     draft = Plan.stated(spec)
-    for have, (table, domain, names) in zip(("the data have", "the table of members has"), _tables(draft), strict=False):
+    for have, (table, domain, names) in zip(_HAVE, _tables(draft), strict=False):
         _check_columns(table, domain, names, spec, have)
     if spec.public and spec.data.is_file:
         _check_public(spec.public, spec.data)
@@ -111,6 +112,7 @@ def _tables(plan: Plan) -> list[tuple[TableSpec, Domain, tuple[str, ...]]]:
     if plan.spec.members is not None:
         read = extension.second_columns(plan.member_domain.names, plan.spec.extensions)
         tables.append((plan.spec.members, plan.member_domain, read))
+        tables += extension.further_tables(plan.spec)
     return tables
 
 
@@ -232,7 +234,7 @@ def open_source(plan: Plan) -> MarginalSource:
         return linked_stand_in.opened(plan.link, plan.spec.data.standin)
     key = str(plan.spec.unit.person_column)
     layout = extension.layout(plan.spec.extensions)
-    return open_linked(plan.link, plan.spec.data.model_dump(), plan.spec.members.model_dump(), key, layout)
+    return open_linked(plan.link, *(table.model_dump() for table, _, _ in _tables(plan)), key=key, layout=layout)
 
 
 def open_everybody(plan: Plan) -> MarginalSource:
@@ -625,10 +627,10 @@ def _write_linked(plan: Plan, link: Link, model: HouseholdModel, count: int, see
     made = model.tables(count, rng).reordered(rng.permutation(count))
     owners, listed = made.listed()
     households, members = (
-        as_written(table, codes.astype(np.int32)) for table, codes in ((link.households, made.households), (link.members, listed))
+        as_written(table, codes.astype(np.int32)) for table, codes in ((link.households, made.households), (link.carried, listed))
     )
     rows = DrawnRows(plan.row_domain, households, rng.bit_generator.state, seed)
-    theirs = DrawnRows(plan.member_domain, members, for_members.bit_generator.state, seed)
+    theirs = DrawnRows(plan.member_domain, members[:, : len(link.members)], for_members.bit_generator.state, seed)
     key = plan.row_domain.column_names[0]
     return _Written(linked.pairs(link, households, owners, members), rows, members=linked.MemberRows(theirs, owners, key))
 

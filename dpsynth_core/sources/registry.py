@@ -142,7 +142,7 @@ def _open_file(section: Section, domain: Domain, person: str | None, rows: int) 
 
 
 def open_linked(
-    link: Link, households: Section, members: Section, key: str, layout: extension.Layout | None = None
+    link: Link, households: Section, members: Section, *further: Section, key: str, layout: extension.Layout | None = None
 ) -> MarginalSource:
     """Return the counting source of two linked tables in files, in memory or invented for the demo. No record is read yet.
 
@@ -152,7 +152,8 @@ def open_linked(
         link: The domains of both tables, and the number of members of a household that are counted.
         households: The section of the table of households.
         members: The section of the table of members.
-        key: The column that names the household, in both tables.
+        *further: The sections of further tables that the layout has.
+        key: The column that names the household, in all tables.
         layout: How they are counted; None for pairs of members.
 
     Raises:
@@ -162,9 +163,9 @@ def open_linked(
     from dpsynth_core.sources.linked import LinkedSource
     from dpsynth_core.sources.opening import opened
 
-    first, second = (opened(_source(one), TableFormat.of(one)) for one in (households, members))
-    kind: type[LinkedSource] = LinkedSource if layout is None else extension.load(layout.source)
-    return kind(link, first, second, key)
+    first, second, *others = (opened(_source(one), TableFormat.of(one)) for one in (households, members, *further))
+    kind: Callable[..., MarginalSource] = LinkedSource if layout is None else extension.load(layout.source)
+    return kind(link, first, second, key, *others)
 
 
 def sheet_with(section: Section, column: str) -> str | None:

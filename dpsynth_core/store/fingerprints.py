@@ -39,7 +39,7 @@ class PrivateTable:
 
 
 def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
-    """Return the private tables of a spec: the table of `data`, then the table of `members` if two tables are linked.
+    """Return the private tables of a spec: the table of `data`, then the table of `members` if two tables are linked, then further ones.
 
     The columns of each are the columns of its domain, or those that are read of it, and the person column.
 
@@ -49,7 +49,8 @@ def private_tables(spec: Spec) -> tuple[PrivateTable, ...]:
     stated = [(spec.data, Domain.from_json(spec.domain).names)]
     if spec.members is not None:
         second = extension.second_columns(Domain.from_json(spec.members.domain).names, spec.extensions)
-        stated.append((DataSpec(**spec.members.model_dump(include={*TableSpec.model_fields})), second))
+        tables = [(spec.members, None, second), *extension.further_tables(spec)]
+        stated += [(DataSpec(**table.model_dump(include={*TableSpec.model_fields})), names) for table, _, names in tables]
     key = () if spec.unit.person_column is None else (spec.unit.person_column,)
     return tuple(PrivateTable(data, tuple(sorted({*names, *key}))) for data, names in stated)
 

@@ -27,6 +27,7 @@ from dpsynth_core.vocabulary.attribute import Attribute
 from dpsynth_core.vocabulary.domain import Domain, column_field
 from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 from dpsynth_core.vocabulary.measurement import Clique
+from dpsynth_core.vocabulary.rows import Repeated
 from dpsynth_core.vocabulary.zeros import StructuralZeros, as_shown, check_ranges, shown_codes
 
 NUMBER = "members"
@@ -167,6 +168,21 @@ class Link:
         return (*self.members, *(Attribute.categorical(self.alike(name), labels) for name in self.members.names))
 
     @property
+    def own_names(self) -> tuple[str, ...]:
+        """The columns of one member whose tables are measured, beside the household's columns and its number of members."""
+        return self.members.names
+
+    @property
+    def carried(self) -> Domain:
+        """The columns of the codes of members that `records` takes: a member's columns, and perhaps more behind them."""
+        return self.members
+
+    @property
+    def further_keys(self) -> tuple[str, ...]:
+        """The names of keys of members that the second table is written with, beside the household's key."""
+        return ()
+
+    @property
     def pairs(self) -> Iterator[Clique]:
         """The tables of a column of one member and a column of another, each pair of columns once; none if a household has one member."""
         return ((a, self.other(b)) for a, b in (combinations_with_replacement(self.members.names, 2) if self.most > 1 else ()))
@@ -270,7 +286,7 @@ class Link:
             (households, most, columns), with zeros behind the last member.
         """
         sizes = np.bincount(owners, minlength=households)
-        slots = np.zeros((households, self.most, len(self.members)), dtype=np.int32)
+        slots = np.zeros((households, self.most, members.shape[1]), dtype=np.int32)
         slots[owners, places(sizes)] = members
         return sizes, slots
 
@@ -298,6 +314,14 @@ class Link:
             pairs = list(permutations(places, 2)) if size > 1 else [(*places, absent), (absent, *places)] if size else [(absent, absent)]
             if len(chosen):
                 yield self.records_each // len(pairs), np.concatenate([np.column_stack([own, *pair]) for pair in pairs]).astype(self.narrow)
+
+    def repeated(self, households: Codes, sizes: NDArray[np.int64], members: Codes) -> Repeated:
+        """Return the records of `records`, each once with the number of equal ones."""
+        codes, times = [np.empty((0, len(self.domain)), self.narrow)], [np.empty(0, np.min_scalar_type(max(256, self.records_each)))]
+        for each, records in self.records(households, sizes, members):
+            codes.append(records)
+            times.append(np.full(len(records), each, times[0].dtype))
+        return Repeated(np.concatenate(codes), np.concatenate(times))
 
     def split(self, records: NDArray[np.integer]) -> tuple[Codes, NDArray[np.int64], Codes]:
         """Split the records that `records` made into households and members, sorted by number of members.

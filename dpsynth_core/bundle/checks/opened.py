@@ -18,6 +18,7 @@ from dpsynth_core.bundle.unpack import DAMAGE, Bundle
 from dpsynth_core.claims.claim import Final
 from dpsynth_core.claims.outcome import Wrong, expect, some
 from dpsynth_core.claims.registry import CLAIMS
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.arrow_times import holds_times
 from dpsynth_core.foundation.content import Content
 from dpsynth_core.foundation.errors import InputError
@@ -232,7 +233,10 @@ class Opened:
         """
         if self.rows is None or self.members is None or self.plan.link is None:
             return None if self.rows is None else self.rows.codes()
-        return pairs(self.plan.link, self.rows.codes(), self.owners, self.members.codes())
+        layout = extension.layout(self.plan.spec.extensions)
+        carried = None if layout is None or not layout.carried else extension.load(layout.carried)
+        members = self.members.codes() if carried is None else carried(self)
+        return pairs(self.plan.link, self.rows.codes(), self.owners, members)
 
     @cached_property
     def with_rows(self) -> Release:

@@ -1,6 +1,6 @@
 """Persons with several rows in order, such as stays of patients, waves of a panel or trips of a day: who owns a row stays known."""
 
-from dpsynth_core.foundation.extension import Demo, Extension, Layout, Texts
+from dpsynth_core.foundation.extension import Demo, Extension, Layout, Setting, Texts
 
 _HERE = "dpsynth_core.extensions.sequences"
 
@@ -21,6 +21,19 @@ EXTENSION = Extension(
             made="gap",
             least=2,
             lacks=f"{_HERE}.one_table:lacks",
+        ),
+        Layout(
+            name="events",
+            what="rows in order with a third table of events",
+            setting="events",
+            link=f"{_HERE}.events.layout:linked",
+            source=f"{_HERE}.events.source:EventsSource",
+            mechanism=f"{_HERE}.events.mechanism:Events",
+            columns=f"{_HERE}.events.settings:columns",
+            made="gap",
+            least=2,
+            further=f"{_HERE}.events.settings:further",
+            carried=f"{_HERE}.events.files:carried",
         ),
     ),
     demos=(
@@ -43,9 +56,9 @@ EXTENSION = Extension(
         ("results", f"{_HERE}.transitions_view:on_results"),
     ),
     names=(("rows_in_order", f"{_HERE}.interface:rows_in_order"),),
-    row_files=f"{_HERE}.in_order:row_files",
-    row_names=r"rows-in-order\.csv",
-    row_domain=f"{_HERE}.in_order:row_domain",
+    row_files=f"{_HERE}.events.files:row_files",
+    row_names=r"rows-in-order\.csv|events\.csv",
+    row_domain=f"{_HERE}.events.files:row_domain",
     row_copies=f"{_HERE}.in_order:row_copies",
     sections=(f"{_HERE}.sections:transitions",),
     settings=(
@@ -77,6 +90,35 @@ EXTENSION = Extension(
             help="with --order: the column of the second table's domain for the days, or numbers, since the person's row before",
             most=1,
             check=f"{_HERE}.settings:check",
+        ),
+        Texts(
+            name="events",
+            metavar="FILE",
+            help="with --order and two tables: a third one, of events of the rows; the name of a file in the folder of the second table",
+            most=1,
+            check=f"{_HERE}.events.settings:check",
+        ),
+        Texts(
+            name="event_key",
+            metavar="COLUMN",
+            help="with --events: the column that names a row of a person, in the second and the third table",
+            most=1,
+            check=f"{_HERE}.events.settings:check",
+        ),
+        Texts(
+            name="event_column",
+            metavar="COLUMN",
+            help="with --events: a column of the second table's domain that is one of the third table; may be repeated",
+            most=200,
+            check=f"{_HERE}.events.settings:check",
+        ),
+        Setting(
+            name="most_events",
+            metavar="N",
+            help="with --events: how many events of a row count, from 1 to 6",
+            least=1,
+            most=6,
+            check=f"{_HERE}.events.settings:check",
         ),
     ),
 )

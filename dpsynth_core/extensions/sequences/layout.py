@@ -127,6 +127,11 @@ class SequenceLink(Link):
         return ((a, self.other(b)) for a, b in (product(self.members.names, repeat=2) if self.most > 1 else ()))
 
     @property
+    def has_roots(self) -> bool:
+        """Whether the source has sums of roots of these records."""
+        return True
+
+    @property
     def member_names(self) -> frozenset[str]:
         """The columns of a record that are of a row or of one before it."""
         return frozenset((*self.members.names, *self.lags))
@@ -283,6 +288,8 @@ def linked(households: Domain, members: Domain, most: int, rules: Sequence[objec
     if most > MOST:
         problem = f"of a person in order, at most {MOST} rows count, the first ones, and it says {count_text(most)}"
         raise InputError("unit.max_rows_per_person", problem, f"give a number up to {MOST}; later rows are then not in the release")
+    for name in (one for one in ("event_key", "event_column", "most_events") if one in stated and "events" not in stated):
+        raise InputError(f"extensions.{name}", "it is of a third table, and none is named", "name its file as events, or leave this out")
     order, gap = _one(stated, "order"), _one(stated, "gap")
     new: Mapping[str, object] = {"order": None if order == FILE_ORDER else order, "gap": gap, "everybody": "constant" in stated}
     new = {**new, "read_as": _one(stated, "order_as") or ANY}

@@ -156,7 +156,7 @@ class Sequences:
         link, l2 = self.link, kernel.unit.marginal_l2
         near = Shift(link, _without_two(link, kernel.domain))
         singles: dict[Clique, float] = {(name,): OF_NUMBER if name == NUMBER else 1.0 for name in (NUMBER, *link.households.names)}
-        singles |= {near.by_last((name,)): 1.0 for name in link.members.names}
+        singles |= {near.by_last((name,)): 1.0 for name in link.own_names}
         columns = list[Measurement]()
         for clique, share in least_error_shares(kernel.domain, singles).items():
             columns += yield from measure(kernel, 0, [clique], sigma_for(share * COLUMNS * kernel.rho_total, l2))
@@ -329,7 +329,7 @@ class Told:
         link, before = self._shift.link, self.model.marginal(clique)
         self._inside |= self._told(clique)
         noisy = sigma * self._shift.domain.cells(clique) > WIDE * self.model.total
-        if START in clique or not noisy or not link.member_names.intersection(clique):
+        if not link.has_roots or START in clique or not noisy or not link.member_names.intersection(clique):
             self._before.setdefault(clique, before)
             self._measured += yield from measure(kernel, number, [clique], sigma)
             return self._measured[-1]

@@ -61,6 +61,10 @@ class SequenceSource(LinkedSource):
         some = sizes >= int(self._link.everybody)
         return persons[some], sizes[some], rows[some]
 
+    def _numbered(self, keys: pa.Array) -> NDArray[np.int32]:
+        """Return a number for each key of a row, which stands behind the row's codes; the link has no such keys."""
+        raise NotImplementedError
+
     def _listed(self, number: Mapping[str, int]) -> tuple[NDArray[np.int64], Codes]:
         """Return the rows that count, person by person in order: the number of each one's person, ascending, and the codes.
 
@@ -68,15 +72,16 @@ class SequenceSource(LinkedSource):
             number: The number of each person by its key, from 0. Rows of other persons are left out.
         """
         form, order, domain = self._members.table.form, self._link.order, self._stored
-        read_as, columns = self._link.read_as, list[pa.Array]()
-        owners, times, codes = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(domain)), np.int32)]
-        for batch in self._members.batches((*domain.names, *([order] if order else ()))):
+        read_as, columns, further = self._link.read_as, list[pa.Array](), self._link.further_keys
+        owners, times, codes = [np.empty(0, np.int64)], [np.empty(0)], [np.empty((0, len(domain) + len(further)), np.int32)]
+        for batch in self._members.batches(tuple(dict.fromkeys((*domain.names, *([order] if order else ()), *further)))):
             owners.append(owners_of(keys(self._members, batch), number))
             if order is not None and read_as == TEXTS:
                 columns.append(sorted_as(batch.column(order), form.notation))
             else:
                 times.append(moments(batch.column(order), form.notation, read_as) if order else np.zeros(batch.num_rows))
-            codes.append(np.column_stack([encode_column(one, batch.column(one.name), form.notation) for one in domain]))
+            own = [encode_column(one, batch.column(one.name), form.notation) for one in domain]
+            codes.append(np.column_stack([*own, *(self._numbered(batch.column(name)) for name in further)]))
         owner, code = np.concatenate(owners), np.concatenate(codes)
         time = ranks(pa.chunked_array(columns)) if columns else np.concatenate(times)
         rows = np.lexsort((time, owner))[(owner < 0).sum() :]  # stable: rows of one time keep the order of the file

@@ -8,6 +8,8 @@ from dpsynth_core.vocabulary.link_words import HOUSEHOLDS, LinkWords
 
 ROWS_FILE = "rows-in-order.csv"
 """The file of rows with the columns of their persons, of a release of one file."""
+EVENTS_FILE = "events.csv"
+"""The file of events, of a release of three tables."""
 _COUNTS_ONCE = (
     "In errors, bounds and noisy tables each person counts once: each of k rows of a person counts 1/k. So that this is in whole numbers, "
     "noisy tables count {each:,} for each person. The column “members” is the number of rows of a person; one that ends in “before” is of "
