@@ -28,10 +28,10 @@ from dpsynth_core.inference.model import GraphicalModel
 from dpsynth_core.inference.rare_values import Folding
 from dpsynth_core.inference.roots import of_members
 from dpsynth_core.inference.shrinkage import shrunk
-from dpsynth_core.mechanisms.graphical.linked_rounds import costs_of, noise_of, rounds_of, worst
-from dpsynth_core.mechanisms.graphical.models import FINAL, ROUGH, Capacity, Choice, Selections, columns_too_large, unrelated_tables
+from dpsynth_core.mechanisms.graphical.linked_rounds import Rounds, costs_of, noise_of, rounds_of
+from dpsynth_core.mechanisms.graphical.models import FINAL, Answers, Capacity, Choice, Selections, columns_too_large
 from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
-from dpsynth_core.mechanisms.rounds import RoundBudget, fitted, least_error_shares, measure, sigma_for, total_from
+from dpsynth_core.mechanisms.rounds import fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.interface import Kernel
@@ -42,15 +42,13 @@ from dpsynth_core.vocabulary.workload import Workload
 
 Floats = NDArray[np.float64]
 
-COLUMNS, MEASURING, RESERVE, CAPACITY_MB, MERGE_BELOW = 0.1, 0.92, 8, 64.0, 3.0
-"""Share of the budget for single columns, and of a round's for measuring; rounds that stay affordable; how large the model may become;
-below how many standard deviations of its noise a value is one with others."""
+COLUMNS, MEASURING, CAPACITY_MB, MERGE_BELOW = 0.1, 0.92, 64.0, 3.0
+"""Share of the budget for single columns, and of a round's for measuring; how large the model may become; below how many standard
+deviations of its noise a value is one with others."""
 OF_NUMBER = 20.0
 """What the number of rows weighs among single columns: every table of rows is counted by it."""
 ANNEALING = 1.15
 """Largest factor by which a round costs more after an uninformative one: less than elsewhere, because many tables are worth measuring."""
-TOGETHER = 6
-"""A round measures one table for each so many before it."""
 OF_PLACE, OF_SAME, OF_TWO = 0.1, 7.0, 4.0
 """What all tables of a row's column and its number (first, second, later) weigh, beside all tables that are asked for; what a table of one
 column in a row and in the row before weighs, as a multiple of what is asked: later rows are drawn by it, and errors of it add up from row
@@ -171,36 +169,8 @@ class Sequences:
         told.fit(FINAL)
         yield fitted(kernel, 0, "numbers of rows")
         costs = costs_of(kernel.domain, candidates)
-        budget = RoundBudget.spending(kernel.rho_left / rounds_of(noise), MEASURING, l2, kernel.selection_price)
-        number, last, record, tables = 0, not candidates, Selections(), len(columns)
-        while not last:
-            number += 1
-            pool, choices = list(candidates), list[Choice]()
-            for _ in range(max(1, tables // TOGETHER)):
-                budget, last = budget.affordable(kernel, MEASURING)
-                pool = told.allowed(pool, (kernel.rho_spent + budget.rho) / kernel.rho_total)
-                if not pool:
-                    break
-                answers = told.model.marginals(pool)
-                choices.append(worst(kernel, answers, candidates, costs, budget))
-                chosen = choices[-1].clique
-                rho = MEASURING * budget.rho * costs[chosen]
-                last = last or rho >= kernel.rho_left
-                sigma = sigma_for(kernel.rho_left if last else rho, l2)
-                if (counted := (yield from told.measure(kernel, number, chosen, sigma))) is not None:
-                    record.add(choices[-1], counted)
-                else:
-                    record.pass_over(choices[-1])
-                    seen = choices[-1].chosen
-                    choices[-1] = replace(choices[-1], chosen=replace(seen, offset=seen.offset * OF_ROOTS))
-                pool, tables = unrelated_tables(chosen, pool), tables + 1
-                if last:
-                    break
-            last = last or not choices
-            told.fit(FINAL if last else ROUGH)
-            yield fitted(kernel, number, f"measured {', '.join(' x '.join(choice.clique) for choice in choices)}")
-            if 2 * sum(choice.taught_little(told.model) for choice in choices) >= len(choices):
-                budget = budget.annealed(kernel.rho_left, RESERVE, ANNEALING)
+        rounds = Rounds(candidates, costs, MEASURING, ANNEALING)
+        number, record = yield from rounds.run(kernel, told, rounds_of(noise), len(columns))
         details = {"rounds": number, "model_size_mb": told.used_mb}
         model = SequenceModel(self.link, told.model)
         yield Finished(model, told.model.total, details, tuple(record.selections), record.considered)
@@ -358,6 +328,25 @@ class Told:
     def _fits(self, clique: Clique, fraction: float) -> bool:
         names = self._shift.before(clique)
         return not names or self._capacity.allows({*self._inside, clique}, self._shift.domain.clique(names), fraction)
+
+    def answers(self, cliques: Iterable[Clique]) -> Answers:
+        """Return the model's answers to tables, in counts."""
+        return self.model.marginals(list(cliques))
+
+    def learn(
+        self, choice: Choice, _answer: Floats, number: int, sigma: float, _fraction: float, record: Selections
+    ) -> Generator[Step, None, Choice]:
+        """Measure a chosen table and record the selection (`linked_rounds.Models.learn`)."""
+        counted = yield from self.measure(self._kernel, number, choice.clique, sigma)
+        if counted is not None:
+            record.add(choice, counted)
+            return choice
+        record.pass_over(choice)
+        return replace(choice, chosen=replace(choice.chosen, offset=choice.chosen.offset * OF_ROOTS))
+
+    def learnt_little(self, choice: Choice) -> bool:
+        """Return whether the model's answer to a chosen table changed no more than by noise."""
+        return choice.taught_little(self.model)
 
     def fit(self, stopping: Stopping) -> None:
         """Fit the model to everything.
