@@ -765,6 +765,16 @@ def own_delta(stated: Stated) -> float:
     return math.fsum(setting.delta for name, setting in settings().items() if name in stated and isinstance(setting, Setting))
 
 
+def of_all_records(stated: Stated) -> dict[str, Any]:
+    """Return a spec's section `extensions` without settings of extensions that say which records of a table a release counts.
+
+    Args:
+        stated: The section.
+    """
+    choosing = {setting.name for one in asked(stated) if one.records for setting in one.settings}
+    return {name: value for name, value in stated.items() if name not in choosing}
+
+
 def records(stated: Stated) -> tuple[str, ...]:
     """Return the import paths of the functions of built-in extensions that say which records of a table a release counts.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsynth_core.extensions.attacks.measures import Codes, People
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.planning.spec import Spec
@@ -19,7 +20,8 @@ _NEED_VALUES = ("inside", "means", "ranges")
 def plan(spec: Spec) -> Plan:
     """Return the plan of a rehearsal: the plan of the spec, but without what is measured of numbers inside cells.
 
-    The mechanism gets the budget of what is left out, so that the whole budget stays the same.
+    The mechanism gets the budget of what is left out, so that the whole budget stays the same. A coin that leaves people out of the
+    release is left out too, because half of all people are left out here.
 
     Raises:
         InputError: The spec makes no valid plan; or the plan learns values of columns or weights its rows, so that
@@ -27,7 +29,7 @@ def plan(spec: Spec) -> Plan:
         CapacityError: The mechanism or this machine cannot run the plan.
     """
     budget = spec.budget.model_copy(update=dict.fromkeys(_NEED_VALUES, 0.0))
-    found = synthesis.plan(spec.model_copy(update={"budget": budget}))
+    found = synthesis.plan(spec.model_copy(update={"budget": budget, "extensions": extension.of_all_records(spec.extensions)}))
     if found.portions:
         raise InputError("rehearsal", "this plan learns values of columns", "give a file of people who did not take part")
     if found.weight is not None:
