@@ -709,8 +709,14 @@ def further_tables(spec: Any) -> list[Any]:
         spec: The spec, a `planning.spec.Spec`.
     """
     found = layout(spec.extensions)
-    tables: list[Any] = load(found.further)(spec) if found is not None and found.further and spec.members is not None else []
+    tables: list[Any] = load(found.further)(spec) if found is not None and has_further_tables(spec) else []
     return tables
+
+
+def has_further_tables(spec: Any) -> bool:
+    """Return whether a spec has private tables beside the first two (`further_tables`), without looking for their files."""
+    found = layout(spec.extensions)
+    return found is not None and found.further != "" and spec.members is not None
 
 
 def asked(stated: Stated) -> tuple[Extension, ...]:

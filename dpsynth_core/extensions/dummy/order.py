@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.errors import InputError, shown
 from dpsynth_core.planning import domain_origin
 from dpsynth_core.planning.plan import check_person, ruled
@@ -96,13 +97,15 @@ class Order:
             seed: The seed, 0 or more.
 
         Raises:
-            InputError: The plan has a column of survey weights, its domain was read from the private table,
+            InputError: The plan has a column of survey weights or a third table, its domain was read from the private table,
                 values of a column are to be learnt, or rows or seed is out of range.
             CapacityError: The domain is too large.
         """
         if spec.weight is not None:
             remedy = "take the weight out of the plan, or give its domain alone"
             raise InputError("weight", "dummy rows have no calibrated weights yet", remedy)
+        if extension.has_further_tables(spec):
+            raise InputError("extensions", "dummy rows of a third table are not made yet", "leave that table out of the plan")
         if domain_origin.from_data(spec):
             raise _from_data("domain_origin")
         stated: dict[str, Any] = {"domain": spec.domain, "rows": rows, "seed": seed}

@@ -1,0 +1,1 @@
+"""Dummy rows of plans with rows in order."""
