@@ -37,8 +37,7 @@ def test_every_option_of_the_command_line_is_a_parameter_in_python() -> None:
     commands = next(action for action in command_line.parser()._actions if isinstance(action, _SubParsersAction))
     actions = [action for action in commands.choices["synthesize"]._actions if action.dest not in _of_tables()]
     names = {(action.option_strings or [action.dest])[-1] for action in actions} - ELSEWHERE - FORM
-    added = {f"--{name}" for name in extension.settings()}  # options of extensions have one name in both
-    added |= {f"--{option.replace('_', '-')}" for option in extension.shares()}
+    added = {f"--{name.replace('_', '-')}" for name in (*extension.settings(), *extension.shares())}  # one name in both
     assert names - {name for name in names if name.startswith("--members-")} - added == SAID.keys() - {"--members-domain"}
     assert added <= names
     assert set(SAID.values()) <= set(Options.__optional_keys__) | set(inspect.signature(dps.plan).parameters)
