@@ -258,7 +258,8 @@ def test_learnt_from_tables_of_r_nothing_is_called_good_that_is_not(page: Page, 
     assert_shares_are_true(walked, said)
 
 
-PATIENTS = 3_000
+PATIENTS = 20_000
+"""So many that the release may be published whatever the noise: a bundle is offered at first sight only then."""
 
 
 @pytest.fixture

@@ -28,5 +28,8 @@ EXTENSION = Extension(
     claims=((SETTING, f"{_HERE}.claim:DISCLOSURE"), (UNIQUES, f"{_HERE}.uniques:REPLICATED")),
     forecasts=f"{_HERE}.planned:sentences",
     views=(("row_checks", f"{_HERE}.view:card"), ("row_checks", f"{_HERE}.view:alone_card")),
-    parts=(("audit", f"{_HERE}.audits"), ("evidence", f"{_HERE}.evidence_part")),
+    parts=(
+        ("audit", "dpsynth_core.extensions.disclosure.audits"),
+        ("evidence", "dpsynth_core.extensions.disclosure.evidence_part"),
+    ),
 )
