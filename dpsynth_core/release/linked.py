@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,17 +34,29 @@ class MemberRows:
         return self.drawn.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the rows in order as tables, at least one, which may be empty. Keys number the households from 1.
+        """Return the rows in order as tables, at least one, which may be empty. Keys number the households from 1.
 
         Args:
             columns: Names of the columns; None for all.
         """
-        first = 0
-        for batch in self.drawn.batches():
-            keys = pa.array(self.owners[first : first + batch.num_rows] + 1, pa.int64())  # as the key of households counts up, from 1
-            first += batch.num_rows
-            table = batch.set_column(batch.column_names.index(self.key), self.key, keys)
-            yield table if columns is None else table.select(columns)
+        return keyed(self.drawn.batches(), {self.key: self.owners + 1}, columns)
+
+
+def keyed(batches: Iterator[pa.Table], keys: Mapping[str, NDArray[np.int64]], columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    """Yield tables of rows with other keys.
+
+    Args:
+        batches: The rows, in tables.
+        keys: By name of a column of keys, the key of each row, shape (rows,).
+        columns: Names of the columns of the result; None for all.
+    """
+    first = 0
+    for table in batches:
+        last = first + table.num_rows
+        for name, values in keys.items():
+            table = table.set_column(table.column_names.index(name), name, pa.array(values[first:last], pa.int64()))
+        first = last
+        yield table if columns is None else table.select(columns)
 
 
 def in_order(weights: NDArray[np.float64], owners: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -19,6 +19,7 @@ from dpsynth_core.foundation.content import Writer
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.release import tables
 from dpsynth_core.release.document import write_csv
+from dpsynth_core.release.linked import keyed
 from dpsynth_core.release.release import Release
 from dpsynth_core.sources.decoding import DrawnRows, strays
 from dpsynth_core.vocabulary.domain import Domain
@@ -47,18 +48,12 @@ class EventRows:
         return self.drawn.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Yield the events in the order of their rows as tables, at least one, which may be empty.
+        """Return the events in the order of their rows as tables, at least one, which may be empty.
 
         Args:
             columns: Names of the columns; None for all.
         """
-        first = 0
-        for batch in self.drawn.batches():
-            table, last = batch, first + batch.num_rows
-            for name, values in self.keys.items():
-                table = table.set_column(table.column_names.index(name), name, pa.array(values[first:last], pa.int64()))
-            first = last
-            yield table if columns is None else table.select(columns)
+        return keyed(self.drawn.batches(), self.keys, columns)
 
 
 def event_rows(release: Release) -> EventRows | None:
