@@ -207,7 +207,7 @@ class SealedKernel(Kernel):
     def everybody(self) -> Self:
         """Return a kernel over everybody's records with the same budget, where this one counts some persons alone. Free.
 
-        No answers are known. It is called before `among`, `weighted` and `grouped`.
+        No answers are known. After `among`, `weighted` or `grouped` the records stay the same.
         """
 
     @abstractmethod

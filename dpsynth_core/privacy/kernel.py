@@ -96,7 +96,7 @@ class PrivacyKernel(SealedKernel):
         """Return a kernel with the same budget over the records of everybody, where this one counts some persons alone. Free.
 
         Neighbouring tables are neighbours in everybody's records too, so sensitivities stay (Proposition 30). No
-        answers are known. It is called before `among`, `weighted` and `grouped`.
+        answers are known. After `among`, `weighted` or `grouped` the records stay the same.
         """
         return self.__counting(self.__view.everybody(), self.unit, {}, ())
 

@@ -25,7 +25,7 @@ from dpsynth_core.release.release import Release
 from dpsynth_core.report.explore import knowledge
 from dpsynth_core.statistics.coins import OF_COINS
 from tests.bundle import pack
-from tests.extensions.holdout.test_coin import CLIQUES, COLUMNS, HALF, KEY, UNITS, People, neighbours, source, tables
+from tests.extensions.holdout.test_coin import CLIQUES, COLUMNS, HALF, IN, KEY, OUT, UNITS, People, neighbours, source, tables
 from tests.privacy.tables import GlassNoise
 from tests.tiers import examples
 
@@ -179,3 +179,13 @@ def test_sentences_say_what_is_about_everybody(told: Release) -> None:
     files = pack.contents(told)
     for name in ("report.html", "DATA_CARD.md", "explore.html"):
         assert "about everybody" in files[name].decode(), name
+
+
+def test_everybody_after_a_choice_of_records_is_that_choice() -> None:
+    """The group's records are some of those who take part; asking for everybody adds none to them."""
+    people: People = dict.fromkeys((*IN, *OUT), (("x", "0"),))
+    glass = GlassNoise()
+    kernel = PrivacyKernel(source(people, 1, HALF), UNITS[0], 1e3, glass)
+    kernel.among({"a": (0,)}).everybody().measure_marginals([("b",)], 1.0)
+    kernel.everybody().among({"a": (0,)}).measure_marginals([("b",)], 1.0)
+    assert [int(seen[0].sum()) for seen in glass.seen] == [len(IN), len(IN) + len(OUT)]
