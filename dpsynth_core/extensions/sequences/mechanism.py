@@ -30,7 +30,7 @@ from dpsynth_core.inference.roots import of_members
 from dpsynth_core.inference.shrinkage import shrunk
 from dpsynth_core.mechanisms.graphical.linked_rounds import Rounds, costs_of, noise_of, rounds_of
 from dpsynth_core.mechanisms.graphical.models import FINAL, Answers, Capacity, Choice, Selections, columns_too_large
-from dpsynth_core.mechanisms.mechanism import CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
+from dpsynth_core.mechanisms.mechanism import ASKED, CHOOSING, CHOSEN, SINGLE, Card, Forecast, Split
 from dpsynth_core.mechanisms.rounds import fitted, least_error_shares, measure, sigma_for, total_from
 from dpsynth_core.mechanisms.steps import Finished, Measured, Step
 from dpsynth_core.privacy.accountant import GDP
@@ -138,8 +138,10 @@ class Sequences:
     def split(self, workload: Workload, _total_is_public: bool) -> Split:
         """Return the planned division of the budget in order, as shares that add up to 1, as if each chosen table were chosen once."""
         table = MEASURING * fmean(costs_of(workload.domain, workload.weights).values())
-        choosing = (1 - MEASURING) / (1 - MEASURING + table) * (1 - COLUMNS)
-        parts = ((SINGLE, COLUMNS), (CHOOSING, choosing), (CHOSEN, 1 - COLUMNS - choosing))
+        near = Shift(self.link, _without_two(self.link, self.link.domain))
+        numbers = NUMBERS * (1 - COLUMNS) if _by_number(map(near.by_last, workload.cliques)) else 0.0
+        choosing = (1 - MEASURING) / (1 - MEASURING + table) * (1 - COLUMNS - numbers)
+        parts = ((SINGLE, COLUMNS), (ASKED, numbers), (CHOOSING, choosing), (CHOSEN, 1 - COLUMNS - numbers - choosing))
         return tuple((part, share) for part, share in parts if share)
 
     def steps(self, kernel: Kernel, workload: Workload) -> Iterator[Step]:
@@ -163,9 +165,9 @@ class Sequences:
         told = Told(shift, kernel, columns)
         yield fitted(kernel, 0, "first model from single columns")
         candidates = self.candidates(shift, workload)
-        left, many = kernel.rho_left, told.allowed([clique for clique in candidates if {NUMBER, LAST} <= set(clique)], 1.0)
+        left, many = kernel.rho_left, told.allowed(_by_number(candidates), 1.0)
         for clique, share in least_error_shares(kernel.domain, dict.fromkeys(many, 1.0)).items():
-            yield from told.measure(kernel, 0, clique, sigma_for(share * NUMBERS * left, l2))
+            yield from told.measure(0, clique, sigma_for(share * NUMBERS * left, l2))
         told.fit(FINAL)
         yield fitted(kernel, 0, "numbers of rows")
         costs = costs_of(kernel.domain, candidates)
@@ -197,6 +199,11 @@ class Sequences:
             if 1 < back <= shift.back and weight:
                 further[shift.domain.clique((name, lag))] = OF_TWO * weight
         return further | asked
+
+
+def _by_number(cliques: Iterable[Clique]) -> list[Clique]:
+    """Return those tables that are of rows by their number, which are measured before any round."""
+    return [clique for clique in cliques if {NUMBER, LAST} <= set(clique)]
 
 
 def _without_two(link: SequenceLink, domain: Domain) -> Domain:
@@ -269,7 +276,7 @@ class Told:
 
     Args:
         shift: Derives statements about rows before from tables, and has the model's domain.
-        kernel: The kernel, which knows a public number of records.
+        kernel: The kernel, which is charged for tables.
         columns: The measurements of single columns; columns of rows are measured with `LAST`.
     """
 
@@ -285,13 +292,12 @@ class Told:
             self._inside |= self._told(one.clique)
         self.model = self._fitted(None, FINAL)
 
-    def measure(self, kernel: Kernel, number: int, clique: Clique, sigma: float) -> Generator[Measured, None, Measurement | None]:
+    def measure(self, number: int, clique: Clique, sigma: float) -> Generator[Measured, None, Measurement | None]:
         """Measure a table in counts, or in sums of roots where these pay, and return the counts, None for roots (by `yield from`).
 
         Noise is shrunk towards what the model says before the first measurement of a table; later models have its noise in them.
 
         Args:
-            kernel: The kernel, which is charged.
             number: Number of the round.
             clique: The table.
             sigma: Standard deviation of the noise of each cell.
@@ -301,10 +307,10 @@ class Told:
         noisy = sigma * self._shift.domain.cells(clique) > WIDE * self.model.total
         if not link.has_roots or START in clique or not noisy or not link.member_names.intersection(clique):
             self._before.setdefault(clique, before)
-            self._measured += yield from measure(kernel, number, [clique], sigma)
+            self._measured += yield from measure(self._kernel, number, [clique], sigma)
             return self._measured[-1]
         inside = of_members(link, clique)
-        self._roots.append(Measurement(clique, kernel.measure_roots(clique, sigma)[inside], sigma))
+        self._roots.append(Measurement(clique, self._kernel.measure_roots(clique, sigma)[inside], sigma))
         self._before_roots.setdefault(clique, np.maximum(before[inside], 0.0) / self._drawn().each(clique))
         return None
 
@@ -337,7 +343,7 @@ class Told:
         self, choice: Choice, _answer: Floats, number: int, sigma: float, _fraction: float, record: Selections
     ) -> Generator[Step, None, Choice]:
         """Measure a chosen table and record the selection (`linked_rounds.Models.learn`)."""
-        counted = yield from self.measure(self._kernel, number, choice.clique, sigma)
+        counted = yield from self.measure(number, choice.clique, sigma)
         if counted is not None:
             record.add(choice, counted)
             return choice

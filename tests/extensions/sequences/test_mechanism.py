@@ -12,7 +12,8 @@ from dpsynth_core.extensions.sequences import mechanism
 from dpsynth_core.extensions.sequences.layout import LAST, START, SequenceLink
 from dpsynth_core.extensions.sequences.mechanism import SequenceModel, Sequences, Shift
 from dpsynth_core.mechanisms.graphical.households import workload
-from dpsynth_core.mechanisms.steps import Finished, Measured
+from dpsynth_core.mechanisms.mechanism import ASKED, SINGLE
+from dpsynth_core.mechanisms.steps import Finished, Fitted, Measured
 from dpsynth_core.privacy.accountant import GDP
 from dpsynth_core.privacy.kernel import PrivacyKernel
 from dpsynth_core.privacy.seeded_noise import SeededNoise
@@ -143,6 +144,14 @@ def test_drawn_persons_have_rows_of_the_domain_in_order(link: SequenceLink) -> N
     )
     for clique, impossible in link.domain.zeros.items():
         assert not impossible[tuple(records[:, link.domain.position(name)] for name in clique)].any()
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_what_is_spent_before_rounds_is_what_the_split_says(link: SequenceLink) -> None:
+    spent = {step.message: step.done for step in Sequences(link).steps(kernel(link, 3000, 4.0), workload(link)) if isinstance(step, Fitted)}
+    planned = dict(Sequences(link).split(workload(link), False))
+    assert spent["first model from single columns"] == pytest.approx(planned[SINGLE])
+    assert spent["numbers of rows"] == pytest.approx(planned[SINGLE] + planned[ASKED])
 
 
 def test_the_split_is_whole_and_the_card_says_whose_records_these_are() -> None:
