@@ -19,7 +19,7 @@ and Sarndal 1992, Calibration estimators in survey sampling). Where the noise is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
@@ -50,8 +50,8 @@ SWEEPS, CLOSE = 200, 0.05
 """Most steps towards the weights, and the root mean square of what is missing, in standard deviations of the noise, that ends them."""
 FAR = 2.0
 """A table tells of a column if the noise of the column's counts in it has at most this many times the variance of the best table's."""
-_BLOCK = 5_000
-"""Rows that are multiplied at a time."""
+MOST_CELLS = 2_048
+"""Largest number of cells that the cells of several tables are numbered as. More would no longer fit into a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,49 +110,142 @@ class _Table:
 
 
 @dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of one table, or of several together, that rows are in, with functions of them.
+
+    Attributes:
+        of: The number of each row's cell, shape (rows,).
+        functions: The value of each function in each cell, shape (cells, functions).
+        places: The place of each of these functions among the functions of all tables.
+        columns: The places of the tables' columns in the domain.
+    """
+
+    of: Parts
+    functions: csr_array
+    places: Parts
+    columns: frozenset[int]
+
+    @classmethod
+    def numbered(cls, cells: Parts, functions: csr_array, places: Parts, columns: frozenset[int]) -> _Cells:
+        """Return those cells that rows are in, numbered from 0.
+
+        Args:
+            cells: The cell of each row.
+            functions: The value of each function in every cell, shape (cells, functions).
+            places: The place of each function.
+            columns: The places of the tables' columns.
+        """
+        held = np.bincount(cells) > 0
+        return cls((held.cumsum() - 1)[cells], csr_array(functions[np.flatnonzero(held)]), places, columns)
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return int(self.functions.shape[0])
+
+    def with_cells(self, other: _Cells) -> _Cells | None:
+        """Return the cells of two tables together; None if they share no column or would have too many cells (`MOST_CELLS`)."""
+        if not self.columns & other.columns or self.size * other.size > 16 * MOST_CELLS:
+            return None
+        cells = self.of * other.size + other.of
+        first, second = np.divmod(np.arange(self.size * other.size), other.size)
+        if np.count_nonzero(np.bincount(cells)) > MOST_CELLS:
+            return None
+        functions = hstack([self.functions[first], other.functions[second]], format="csr")
+        return _Cells.numbered(cells, functions, np.concatenate([self.places, other.places]), self.columns | other.columns)
+
+
+def _joined(tables: Sequence[_Cells]) -> tuple[_Cells, ...]:
+    """Return the tables with the cells of several numbered together, so that a row is looked up once for all of these."""
+    made = list[_Cells]()
+    for one in sorted(tables, key=lambda table: sorted(table.columns)):
+        found = next(((number, both) for number in reversed(range(len(made))) if (both := made[number].with_cells(one))), None)
+        if found is None:
+            made.append(one)
+        else:
+            made[found[0]] = found[1]
+    return tuple(made)
+
+
+def _products(tables: Sequence[_Cells], rows: int, functions: int) -> Floats:
+    """Return the sum over rows of the products of functions, shape (functions, functions).
+
+    Rows are counted in the cells of each pair of tables, which are few, and products are of cells.
+    """
+    together = np.zeros((functions, functions))
+    for number, one in enumerate(tables):
+        values = one.functions.toarray().T
+        for other in tables[number:]:
+            if one.size * other.size <= 4 * rows:
+                joint = np.bincount(one.of * other.size + other.of, minlength=one.size * other.size).reshape(one.size, other.size)
+            else:
+                joint = csr_array((np.ones(rows), (one.of, other.of)), shape=(one.size, other.size))
+            found = values @ (joint @ other.functions.toarray())
+            together[np.ix_(one.places, other.places)] = found
+            together[np.ix_(other.places, one.places)] = found.T
+    return together
+
+
+@dataclass(frozen=True, eq=False)
 class Tilting:
     """The released rows and functions of the cells of their tables, ready to be weighed.
 
     Attributes:
         informed: The release.
         tables: Its tables that have functions.
-        rows: The value of each function in the cell of each row, shape (rows, functions of all tables in order).
+        cells: The cells that rows are in, of several tables together.
         deviations: The standard deviation of the noise of each function's sum, as a share of the people.
+        curvature: The mean over rows of the products of functions, in units of their noise, shape (functions, functions).
         damp: The weight of the smallness of changes (`DAMP`).
     """
 
     informed: Informed
     tables: tuple[_Table, ...]
-    rows: csr_array
+    cells: tuple[_Cells, ...]
     deviations: Floats
+    curvature: Floats
     damp: float
 
     @classmethod
     def of(cls, informed: Informed) -> Tilting:
         """Return the rows of a release, ready to be weighed."""
-        domain, people = informed.domain, informed.people
+        domain, people, rows = informed.domain, informed.people, len(informed.codes)
         every = [_Counted.of(answer, informed) for answer in answered(domain, domain.names, informed)]
-        columns, tables, values = _columns(every), list[_Table](), [csr_array((len(informed.codes), 0))]
+        columns, tables, cells, first = _columns(every), list[_Table](), list[_Cells](), 0
         for one in every:
             functions = csr_array(_functions(one, columns))
             shift = np.where(one.known, one.answer.values - one.counts, 0.0).ravel()
             shares = one.counts.ravel() / one.counts.sum() if one.known.all() else np.zeros(one.known.size)
             tables.append(_Table(functions, np.sqrt(one.variances).ravel(), shift, shares))
-            values.append(csr_array(functions.T)[one.cells])
+            places = first + np.arange(functions.shape[0])
+            first += len(places)
+            cells.append(_Cells.numbered(one.cells, csr_array(functions.T), places, frozenset(place for place, _ in one.answer.axes)))
         variances = [one.functions.power(2) @ one.deviations**2 for one in tables]
         deviations = np.sqrt(np.concatenate([np.zeros(0), *variances])) / people
-        made = cls(informed, tuple(tables), hstack(values, format="csr"), deviations, DAMP)
-        return replace(made, damp=_damp(made.curvature))
+        curvature = _products(cells, rows, first) / rows / deviations[:, None] / deviations
+        return cls(informed, tuple(tables), _joined(cells), deviations, curvature, _damp(curvature))
 
-    @cached_property
-    def curvature(self) -> Floats:
-        """The mean over rows of the products of functions, in units of their noise, shape (functions, functions)."""
-        rows, functions = self.rows.shape
-        together = np.zeros((functions, functions))
-        for start in range(0, rows, _BLOCK):
-            block = self.rows[start : start + _BLOCK].toarray()
-            together += block.T @ block
-        return together / rows / self.deviations[:, None] / self.deviations
+    def sums(self, weights: Floats) -> Floats:
+        """Return the sum of each function over the rows, each with its weight, shape (functions,).
+
+        Args:
+            weights: The weights of the rows, shape (rows,).
+        """
+        found = np.zeros(len(self.deviations))
+        for one in self.cells:
+            found[one.places] = one.functions.T @ np.bincount(one.of, weights, minlength=one.size)
+        return found
+
+    def values(self, slopes: Floats) -> Floats:
+        """Return a sum of functions for each row, shape (rows,).
+
+        Args:
+            slopes: The factor of each function, shape (functions,).
+        """
+        found = np.zeros(len(self.informed.codes))
+        for one in self.cells:
+            found += (one.functions @ slopes[one.places])[one.of]
+        return found
 
     def _factor(self, damp: float) -> tuple[Floats, bool]:
         factor, lower = cho_factor(self.curvature + damp**2 * np.eye(len(self.deviations)))
@@ -187,19 +280,19 @@ class Tilting:
         Args:
             change: The change of the mean of each function over the people, shape (functions,).
         """
-        rows, functions = self.rows.shape
-        target = np.asarray(self.rows.sum(axis=0)) / rows + change
+        rows, functions = len(self.informed.codes), len(self.deviations)
+        target = self.sums(np.ones(rows)) / rows + change
         factor, damp = (self._for_changes, self.damp) if rows * functions**2 > LARGE else (self._for_weights, DAMP)
         slopes = start = before = cho_solve(self._for_weights, change / self.deviations)
-        momentum, weights = 0, np.maximum(0.0, 1 + self.rows @ (slopes / self.deviations))
+        momentum, weights = 0, np.maximum(0.0, 1 + self.values(slopes / self.deviations))
         for _ in range(SWEEPS):
-            missing = (target - (self.rows.T @ weights) / rows) / self.deviations - damp**2 * (slopes - start)
+            missing = (target - self.sums(weights) / rows) / self.deviations - damp**2 * (slopes - start)
             if float((missing**2).sum()) <= CLOSE**2 * functions:
                 break
             step = slopes + cho_solve(factor, missing)
             momentum = momentum + 1 if float(missing @ (step - before)) >= 0 else 0
             slopes, before = step + momentum / (momentum + 3) * (step - before), step
-            weights = np.maximum(0.0, 1 + self.rows @ (slopes / self.deviations))
+            weights = np.maximum(0.0, 1 + self.values(slopes / self.deviations))
         return np.asarray(weights * (rows / weights.sum()))
 
     def drawn(self, weights: Floats, rng: np.random.Generator) -> Codes:

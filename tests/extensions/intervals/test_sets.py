@@ -57,7 +57,8 @@ def test_functions_of_a_column_change_by_the_noise_of_its_table_and_the_shift() 
 def test_products_of_polynomials_are_moved_for_slopes_and_correlations() -> None:
     """The product of two columns' places is a sum of functions whose noise is known, also where each cell by itself has too much noise."""
     tilting = Sets.of(released(epsilon=0.3)).tilting
-    codes, functions = tilting.informed.codes, tilting.rows.toarray()
+    codes = tilting.informed.codes
+    functions = np.stack([tilting.values(one) for one in np.eye(len(tilting.deviations))], axis=1)
     shown = 0
     for first, second in ((0, 2), (0, 3), (1, 2), (2, 3)):
         product = codes[:, first] * codes[:, second]
@@ -76,7 +77,7 @@ def test_weights_move_the_functions_of_tables_as_wanted(mechanism: str) -> None:
         weights = tilting.weights(change)
         assert weights.min() >= 0
         assert weights.mean() == pytest.approx(1.0)
-        moved = tilting.rows.T @ (weights - 1) / len(weights)
+        moved = tilting.sums(weights - 1) / len(weights)
         assert np.sqrt((((moved - change) / tilting.deviations) ** 2).mean()) < 1
 
 
@@ -143,6 +144,6 @@ def test_weights_of_large_tables_stay_near_those_that_may_be_negative(monkeypatc
     for seed in range(3):
         change = tilting.change(np.random.default_rng(seed))
         weights = tilting.weights(change)
-        moved = tilting.rows.T @ (weights - 1) / len(weights)
+        moved = tilting.sums(weights - 1) / len(weights)
         assert weights.min() >= 0
         assert np.sqrt((((moved - change) / tilting.deviations) ** 2).mean()) < 1
