@@ -315,6 +315,7 @@ PLACES = {
     "budget_details": "the project",
     "row_checks": "the project",
     "mechanisms": "the project",
+    "plan": "the project, and its plan, which is complete",
     "compare": "the project",
     "results": "the open run",
     "downloads": "the open run",

@@ -16,6 +16,8 @@ from dpsynth_core.vocabulary.rows import one_table
 _NEED_VALUES = ("inside", "means", "ranges")
 """Shares of the budget for numbers, which a table of codes does not have."""
 
+AFTERWARDS = "attack the rows of a release, beside a file of people who did not take part"
+
 
 def plan(spec: Spec) -> Plan:
     """Return the plan of a rehearsal: the plan of the spec, but without what is measured of numbers inside cells.
@@ -31,10 +33,10 @@ def plan(spec: Spec) -> Plan:
     budget = spec.budget.model_copy(update=dict.fromkeys(_NEED_VALUES, 0.0))
     found = synthesis.plan(spec.model_copy(update={"budget": budget, "extensions": extension.of_all_records(spec.extensions)}))
     if found.portions:
-        raise InputError("rehearsal", "this plan learns values of columns", "give a file of people who did not take part")
+        raise InputError("rehearsal", "this plan learns values of columns", AFTERWARDS)
     if found.weight is not None:
         problem = "this plan weights its rows, and a rehearsal has cells without weights"
-        raise InputError("rehearsal", problem, "give a file of people who did not take part: attacks count people, whatever they weigh")
+        raise InputError("rehearsal", problem, f"{AFTERWARDS}: attacks count people, whatever they weigh")
     return found
 
 

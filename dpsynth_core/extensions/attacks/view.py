@@ -1,4 +1,4 @@
-"""Attacks on the page Results, for the curator alone: they read the private table, and count as a look at it."""
+"""Attacks on a release, and on a plan before it runs, for the curator alone: they read the private table, and count as a look at it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ from dpsynth_core.extensions.attacks.roles import proposed
 from dpsynth_core.foundation import extension
 from dpsynth_core.foundation.zones import Zoned, combine, released
 from dpsynth_core.planning.plan import Plan
+from dpsynth_core.planning.spec import Spec
 from dpsynth_core.privacy import meaning
-from dpsynth_core.release.release import Release
 from dpsynth_core.store.folders import project_folder
+from dpsynth_core.vocabulary.domain import Domain
 from dpsynth_core.vocabulary.rows import one_table
 from dpsynth_core.web.results.claims_view import obstacle
 from dpsynth_core.web.results.open_runs import OpenRun, may_look
-from dpsynth_core.web.shell import curator, frame, refusals
+from dpsynth_core.web.shell import curator, frame, looks, refusals
 from dpsynth_core.web.shell.numbers import duration
+from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import literal, one_line
 
-TITLE = "Try attacks"
+TITLE, FIRST = "Try attacks", "Try attacks first"
 SWITCH = "Attack the rows with the exact records (curator-only)"
+REHEARSE = "Rehearse this plan with the exact records (curator-only)"
 HELP = "This reads the private table. Later releases of this project state that you saw exact values. The result is in no download."
 READING = (
     "An attack that works on people of the table may work as well on people who never were in it. So each is tried on both. Its outcome "
@@ -46,14 +49,18 @@ _WAYS = {
     HALF: "The plan is run again on a random half of at most 40,000 people, drawn at random, and their other half is left out. Nothing of "
     "this run is kept or published. The outcome is about the plan and this program, and not about the rows of this release.",
 }
+_REHEARSED = (
+    "The plan is run on a random half of at most 40,000 people, and their other half is left out. Nothing of this run is charged, kept or "
+    "published, and your own run has other noise."
+)
 _SURE = (
     "Differences are in points, with 95% confidence. In 1,000 comparisons, chance alone leads to “seen” in at most one, and a sound "
     "program to “more than epsilon allows” in at most one. This holds if both groups differ only by who took part, and if an attack works "
     "on one person independently of others. “Nothing seen” does not mean that nothing is there: these differences cannot be excluded."
 )
 _BROKEN = (
-    "An attack works better than epsilon allows. If the people left out are like those of the table, this program has a defect. Do not "
-    "publish this release, and report the defect as SECURITY.md says. Give no numbers from this screen."
+    "An attack works better than epsilon allows. If the people left out are like those of the table, this program has a defect. Publish "
+    "nothing, and report the defect as SECURITY.md says. Give no numbers from this screen."
 )
 _MOST_SECONDS = 300.0
 """Longest expected time of a rehearsal, which the page waits for."""
@@ -74,62 +81,113 @@ def results(opened: OpenRun) -> None:
         return
     with st.expander(TITLE, icon=":material/swords:", key="attacks"):
         st.caption(READING)
-        if why := refusal(opened.release):
+        if why := refusal(opened.release.plan, opened.release.private):
             st.caption(f":material/info: {why}")
         elif st.toggle(SWITCH, key="attacks_curator", help=HELP) and may_look(opened, "attacks"):
             _choices(opened)
 
 
-def refusal(release: Release) -> str:
-    """Return a sentence on why the rows of a release cannot be attacked here; "" if they can.
+def before_the_run(subject: tuple[Current, Plan]) -> None:
+    """Draw a rehearsal of a plan that has not run, in an expander whose content is drawn once it is open.
+
+    Nothing is drawn before a table is chosen, or for a mechanism without rows. The attacks are on a run of the plan on
+    half of at most 40,000 people. Nothing is charged, and nothing is stored but the look at the private table, which
+    the release of the plan states.
+
+    Args:
+        subject: The open project, and its complete plan.
+    """
+    project, plan = subject
+    if "data" not in project.draft or not plan.mechanism.card.makes_rows:
+        return
+    part = st.expander(FIRST, icon=":material/swords:", key="attacks_first", on_change="rerun")
+    if not part.open:
+        return
+    with part:
+        st.caption(f"{READING} {_REHEARSED}")
+        if why := refusal(plan, plan.spec.output.seed is None):
+            st.caption(f":material/info: {why}")
+        elif st.toggle(REHEARSE, key="attacks_first_curator", help=HELP):
+            may_look = looks.allowed(project.id, plan.spec.data.simulated, "attacks_first_look")
+            if may_look and (roles := _roles(plan.domain, "attacks_first")) is not None:
+                _rehearsal(plan.spec, plan.domain, roles, "attacks_first")
+
+
+def refusal(plan: Plan, private: bool) -> str:
+    """Return a sentence on why the rows of a plan cannot be attacked here; "" if they can.
 
     They cannot if the noise is predictable, if a person may own several rows, if there is one column only, or
     if a cluster counts the table.
+
+    Args:
+        plan: The plan, of a release or before it runs.
+        private: Whether the noise is private.
     """
-    if not release.private:
-        return "The noise of this release is predictable, so epsilon limits nothing."
-    if release.plan.link is not None:
+    if not private:
+        return "The noise is predictable, so epsilon limits nothing."
+    if plan.link is not None:
         return "Attacks are on rows of one table. What two linked tables say of somebody is one unit, and no attack on it is built."
-    if release.spec.unit.max_rows_per_person > 1:
+    if plan.spec.unit.max_rows_per_person > 1:
         return "Attacks need one row for each person, and here a person may have several."
-    if len(release.domain) < 2:
+    if len(plan.domain) < 2:
         return "Attacks need two columns or more."
-    return obstacle(release.spec.data)
+    return obstacle(plan.spec.data)
+
+
+def _roles(domain: Domain, key: str) -> Roles | None:
+    """Draw what the attacker knows and looks for, and return it; None, with a sentence, if they know nothing else.
+
+    Args:
+        domain: The domain of the rows.
+        key: How the keys of the widgets begin.
+    """
+    names = list(domain.names)
+    keys, target = proposed(domain)
+    look: dict[str, Any] = {"format_func": one_line}
+    known = st.multiselect("Columns that an attacker knows", names, list(keys), key=f"{key}_keys", **look)
+    wanted = str(st.selectbox("Column that they look for", names, names.index(target), key=f"{key}_target", **look))
+    roles = Roles(tuple(domain.position(name) for name in known if name != wanted), domain.position(wanted))
+    if not roles.keys:
+        st.info("Choose a column that the attacker knows, and that is not the one they look for.")
+        return None
+    return roles
 
 
 def _choices(opened: OpenRun) -> None:
-    """Draw what the attacker knows and looks for, and with whom people of the table are compared; the attacks once they are asked for."""
-    names = list(opened.release.domain.names)
-    keys, target = proposed(opened.release.domain)
-    look: dict[str, Any] = {"format_func": one_line}
-    known = st.multiselect("Columns that an attacker knows", names, list(keys), key="attacks_keys", **look)
-    wanted = str(st.selectbox("Column that they look for", names, names.index(target), key="attacks_target", **look))
+    """Draw what the attacker knows, and with whom people of the table are compared; the attacks once they are asked for."""
+    roles = _roles(opened.release.domain, "attacks")
     controls: dict[str, Control] = {
         part.CONTROL.title: part.CONTROL for part in extension.parts("attacks") if part.CONTROL.are_there(opened.run.spec)
     }
     ways = [*controls, *([LEFT_OUT] if opened.run.spec.data.is_file else []), HALF]
     way = str(st.segmented_control("Compare with", ways, key="attacks_way", default=ways[0], required=True))
     st.caption(controls[way].reading if way in controls else _WAYS[way])
-    place = opened.release.domain.position
-    roles = Roles(tuple(map(place, (name for name in known if name != wanted))), place(wanted))
-    if not roles.keys:
-        st.info("Choose a column that the attacker knows, and that is not the one they look for.")
-    elif way in controls:
+    if roles is None:
+        return
+    if way in controls:
         _against_control(opened, roles, controls[way])
     elif way == HALF:
-        _rehearsal(opened, roles)
+        _rehearsal(opened.run.spec, opened.release.domain, roles, "attacks")
     else:
         _against_file(opened, roles)
 
 
 @refusals.explained()
-def _rehearsal(opened: OpenRun, roles: Roles) -> None:
-    plan = rehearsing.plan(opened.run.spec)
+def _rehearsal(spec: Spec, domain: Domain, roles: Roles, key: str) -> None:
+    """Draw the button that rehearses a plan, and what the attacks found once it is clicked.
+
+    Args:
+        spec: The spec of the plan.
+        domain: The domain of the rows, with learnt values.
+        roles: What the attacker knows and looks for.
+        key: How the key of the button begins.
+    """
+    plan = rehearsing.plan(spec)
     if (seconds := plan.forecast.seconds) > _MOST_SECONDS:
         st.caption(f":material/info: A run of this plan takes about {duration(seconds)}, which is too long for this page.")
-    elif st.button(f"Run on a random half (about {duration(seconds)})", key="attacks_rehearse", icon=":material/visibility_lock:"):
+    elif st.button(f"Run on a random half (about {duration(seconds)})", key=f"{key}_rehearse", icon=":material/visibility_lock:"):
         with st.spinner("Running and attacking …"):
-            records = curator.records(opened.run.spec, opened.release.domain, 2 * MOST)
+            records = curator.records(spec, domain, 2 * MOST)
             people = combine(partial(rehearsing.rehearsed, plan), records)
             _shown(combine(lambda both: compared(both, roles, ceiling_of(plan, plan.shares.rho)), people))
 

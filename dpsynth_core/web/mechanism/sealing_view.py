@@ -24,7 +24,7 @@ from dpsynth_core.store.balance import Spent
 from dpsynth_core.store.fingerprints import PrivateTable
 from dpsynth_core.web.mechanism import choice_view, outlook_view, plan_view
 from dpsynth_core.web.run import launch
-from dpsynth_core.web.shell import document, fields, frame, numbers, refusals, session
+from dpsynth_core.web.shell import additions, document, fields, frame, numbers, refusals, session
 from dpsynth_core.web.shell.numbers import short
 from dpsynth_core.web.shell.session import Current
 from dpsynth_core.web.shell.text import code, literal
@@ -126,6 +126,7 @@ def planning(project: Current) -> None:
     plan_view.parameters(mechanism, plan.domain.names)
     if spec.public is not None and public_check.MECHANISM in registry.MECHANISMS:
         _check_card(project)
+    additions.draw("plan", (project, plan))
     _seal(project, plan, account, fits=isinstance(forecast := forecasts[mechanism.card.name], Forecast) and forecast.fits)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -16,13 +16,13 @@ from dpsynth_core.evaluation import quality, standing, wall
 from dpsynth_core.evaluation.comparison import Truth
 from dpsynth_core.evaluation.standing import Standing
 from dpsynth_core.foundation.errors import InputError
-from dpsynth_core.foundation.zones import Zone, Zoned, combine, publishable, released
+from dpsynth_core.foundation.zones import Zoned, combine, publishable, released
 from dpsynth_core.release.release import Release
 from dpsynth_core.report import Quality
 from dpsynth_core.store import runs
 from dpsynth_core.store.runs import Run
 from dpsynth_core.vocabulary.measurement import Clique
-from dpsynth_core.web.shell import curator, frame, refusals, session
+from dpsynth_core.web.shell import curator, frame, looks, session
 
 VIEW, COLUMN, FIRST, SECOND = "results_view", "results_column", "results_first", "results_second"
 """Keys of the page's choices: its view, the column in that of columns, and the columns down and across in that of pairs."""
@@ -204,27 +204,10 @@ def shown_counts(opened: OpenRun, count: Callable[[], Truth], name: str = "first
 
 
 def may_look(opened: OpenRun, name: str) -> bool:
-    """Return whether exact values of a run's table may be shown now, and record that the curator sees them.
-
-    A badge of the zone and a warning are drawn in any case. Before the first look at a project's own table, a button
-    is drawn that confirms it, and False is returned. It is False too if the look is refused, for example by the
-    rules of the house; the error is drawn. Looks at simulated people are not recorded.
+    """Return whether exact values of a run's table may be shown now, and record that the curator sees them (`looks.allowed`).
 
     Args:
         opened: The open run.
-        name: Name of that button, which is different in each part of a page.
+        name: Name of the button that confirms the first look, which is different in each part of a page.
     """
-    frame.zone_badge(Zone.CURATOR)
-    if not opened.release.spec.data.simulated and not curator.was_seen("truth", opened.run.project):
-        st.warning(curator.FIRST_LOOK, icon=":material/visibility_lock:")
-        take = refusals.stored(partial(curator.note, "truth", opened.run.project))
-        st.button("Show them", key=f"{name}_look_{opened.run.id}", icon=":material/visibility:", on_click=take)
-        return False
-    st.warning(curator.WARNING, icon=":material/visibility_lock:")
-    try:
-        if not opened.release.spec.data.simulated:
-            curator.note("truth", opened.run.project)
-    except InputError as error:
-        frame.refused(error)
-        return False
-    return True
+    return looks.allowed(opened.run.project, opened.release.spec.data.simulated, f"{name}_look_{opened.run.id}")

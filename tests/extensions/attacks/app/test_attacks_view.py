@@ -14,8 +14,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsynth_core import report
+from dpsynth_core.extensions.attacks import rehearsing
+from dpsynth_core.extensions.attacks.measures import Codes, People
 from dpsynth_core.extensions.attacks.outcomes import ABOVE, ALLOWED, NOTHING
-from dpsynth_core.extensions.attacks.view import HELP, SWITCH, TITLE
+from dpsynth_core.extensions.attacks.view import FIRST, HELP, REHEARSE, SWITCH, TITLE
+from dpsynth_core.planning.plan import Plan
 from dpsynth_core.store import projects, recorded_views, runs
 from dpsynth_core.store.folders import project_folder
 from dpsynth_core.store.home import LOCAL_OWNER
@@ -38,16 +42,22 @@ def table(seed: int, people: int = 300) -> bytes:
 
 def uploaded() -> str:
     """A project over an uploaded table, with a finished run."""
+    place = unrun()
+    assert finished_run(place).state == "done"
+    return place
+
+
+def unrun(people: int = 300) -> str:
+    """A project over an uploaded table, ready to run."""
     domain = {
         "version": 1,
         "attributes": [{"name": name, "kind": "integer", "lower": 0, "upper": size - 1} for name, size in NAMES.items()],
     }
     fields = draft(domain=domain)
-    fields["wizard"] |= {"columns": list(NAMES), "source": "upload", "label": "people.csv", "people": 300}
+    fields["wizard"] |= {"columns": list(NAMES), "source": "upload", "label": "people.csv", "people": people}
     place = project(**fields)
-    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table(1)))
+    path = projects.upload(LOCAL_OWNER, place, "people.csv", io.BytesIO(table(1, people)))
     projects.save(LOCAL_OWNER, place, fields | {"data": {"path": str(path), "kind": "csv"}})
-    assert finished_run(place).state == "done"
     return place
 
 
@@ -140,3 +150,58 @@ def test_nothing_that_was_found_leaves_the_screen(tmp_path: Path, caplog: pytest
     release = runs.release(LOCAL_OWNER, run.id)
     assert not [number for number in numbers if number in repr(release) or number in caplog.text]
     assert not [number for number in numbers if number in repr(app.session_state)]
+
+
+def before_the_run(place: str) -> AppTest:
+    """The Mechanism page of a project that has not run, with the attacks open."""
+    app = open_page("mechanism", place)
+    app.session_state["attacks_first"] = True
+    return app.run()
+
+
+def test_a_plan_is_rehearsed_before_its_first_run(tmp_path: Path) -> None:
+    place = project()
+    app = open_page("mechanism", place)
+    assert FIRST in [one.label for one in app.expander]
+    assert REHEARSE not in [one.label for one in app.toggle], "it is drawn once it is open"
+    app = before_the_run(place).toggle(key="attacks_first_curator").set_value(True).run()
+    assert lines(app) == []
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm"))}
+    app = app.button(key="attacks_first_rehearse").click().run()
+    assert len(lines(app)) >= 4
+    assert "20,000 people of the table and 20,000 left out" in words(app)
+    assert not [line for line in lines(app) if ABOVE in line]
+    assert not runs.list(LOCAL_OWNER, place)
+    assert {path: path.read_bytes() for path in before} == before
+    assert lines(app.run()) == []
+
+
+def test_a_rehearsal_of_an_own_table_is_a_look_that_its_release_states() -> None:
+    place = unrun()
+    app = before_the_run(place).toggle(key="attacks_first_curator").set_value(True).run()
+    assert curator.FIRST_LOOK in words(app)
+    assert not [one for one in app.button if one.key == "attacks_first_rehearse"]
+    assert recorded_views.of(LOCAL_OWNER, place) == ()
+    app = app.button(key="attacks_first_look").click().run()
+    assert recorded_views.of(LOCAL_OWNER, place) == ("truth",)
+    app = app.button(key="attacks_first_rehearse").click().run()
+    assert "150 people of the table and 150 left out" in words(app)
+    assert len(lines(app)) == 6
+    finished_run(place)
+    (run,) = runs.list(LOCAL_OWNER, place)
+    assert "true values of the table were shown" in " ".join(report.warnings(runs.release(LOCAL_OWNER, run.id)))
+
+
+def test_rows_that_are_a_copy_are_found_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that writes the records instead of rows: the curator is told before anything is spent."""
+
+    def copied(of: Plan, records: Codes) -> People:
+        inside, outside = np.array_split(np.asarray(records, dtype=np.int32), 2)
+        return People(tuple(attribute.size for attribute in of.domain), inside, outside, inside.copy())
+
+    monkeypatch.setattr(rehearsing, "rehearsed", copied)
+    app = before_the_run(unrun(6_000)).toggle(key="attacks_first_curator").set_value(True).run()
+    app = app.button(key="attacks_first_look").click().run()
+    app = app.button(key="attacks_first_rehearse").click().run()
+    assert [line for line in lines(app) if ABOVE in line]
+    assert app.error
