@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -183,7 +183,7 @@ def refused_at(place: str) -> None:
 
 
 def nav(name: str, *, ready: bool = True, why: str = "") -> None:
-    """Draw the buttons Back and Continue at the bottom of the page; the last step has only Back.
+    """Draw the buttons Back and Continue at the bottom of the page; the first step has only Continue, the last only Back.
 
     A click opens the other page, and nothing after the call runs; Continue also saves that the step is passed.
 
@@ -193,9 +193,10 @@ def nav(name: str, *, ready: bool = True, why: str = "") -> None:
         why: The reason, in the program's own words, shown while Continue is disabled.
     """
     before, after = steps.before(name), steps.after(name)
-    with st.bottom.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="wizard_nav"):
-        if st.button("Back", icon=":material/arrow_back:", disabled=before is None, key=f"back_{name}"):
-            go(before or name)
+    sides: Literal["right", "distribute"] = "right" if before is None else "distribute"
+    with st.bottom.container(horizontal=True, horizontal_alignment=sides, vertical_alignment="center", key="wizard_nav"):
+        if before is not None and st.button("Back", icon=":material/arrow_back:", key=f"back_{name}"):
+            go(before)
         if not ready and why:
             st.caption(why, width="stretch", text_alignment="center")
         if after is None:
