@@ -52,6 +52,8 @@ FAR = 2.0
 """A table tells of a column if the noise of the column's counts in it has at most this many times the variance of the best table's."""
 MOST_CELLS = 2_048
 """Largest number of cells that the cells of several tables are numbered as. More would no longer fit into a processor's cache."""
+COUNTED = 4
+"""Cells of a pair of tables, in multiples of the rows, up to which all are counted; of more, those alone that rows are in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +178,7 @@ def _products(tables: Sequence[_Cells], rows: int, functions: int) -> Floats:
     for number, one in enumerate(tables):
         values = one.functions.toarray().T
         for other in tables[number:]:
-            if one.size * other.size <= 4 * rows:
+            if one.size * other.size <= COUNTED * rows:
                 joint = np.bincount(one.of * other.size + other.of, minlength=one.size * other.size).reshape(one.size, other.size)
             else:
                 joint = csr_array((np.ones(rows), (one.of, other.of)), shape=(one.size, other.size))

@@ -12,7 +12,7 @@ from dpsynth_core.extensions.intervals.estimates import prepared
 from dpsynth_core.extensions.intervals.formulas import read
 from dpsynth_core.extensions.intervals.noise import answered, noise_in
 from dpsynth_core.extensions.intervals.sets import Sets
-from dpsynth_core.extensions.intervals.tilting import LEAST, parts
+from dpsynth_core.extensions.intervals.tilting import LEAST, _products, parts
 from dpsynth_core.mechanisms.graphical.aim_public import AimPublic
 from tests.extensions.intervals.releases import DOMAIN, drawn, released, sets_of
 from tests.refusals import refused
@@ -67,6 +67,22 @@ def test_products_of_polynomials_are_moved_for_slopes_and_correlations() -> None
         shown += measured
         assert not measured or left.var() < 0.01 * product.var()
     assert shown > 0
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_sums_over_cells_are_those_over_rows(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the cells of pairs of tables are so many that those alone are counted that rows are in."""
+    tilting, rng = sets_of(mechanism).tilting, np.random.default_rng(6)
+    codes, tables = tilting.informed.codes, answered(DOMAIN, DOMAIN.names, tilting.informed)
+    rows = np.concatenate([one.functions.toarray()[:, of.cell_of(codes)] for one, of in zip(tilting.tables, tables, strict=True)]).T
+    weights, slopes = rng.random(len(rows)), rng.normal(size=rows.shape[1])
+    assert tilting.sums(weights) == pytest.approx(rows.T @ weights)
+    assert tilting.values(slopes) == pytest.approx(rows @ slopes)
+    scale = len(rows) * tilting.deviations[:, None] * tilting.deviations
+    assert tilting.curvature * scale == pytest.approx(rows.T @ rows, abs=1e-6)
+    monkeypatch.setattr("dpsynth_core.extensions.intervals.tilting.COUNTED", 0)
+    assert _products(tilting.cells, len(rows), rows.shape[1]) == pytest.approx(rows.T @ rows, abs=1e-6)
+    assert mechanism != "aim" or len(tilting.cells) < len(tables)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
