@@ -39,10 +39,24 @@ from dpsynth_core.vocabulary.measurement import Clique
 
 NAME = "yardsticks"
 _SKEWED = invented.Invented("skewed", 500, (12, 8, 6, 5, 4, 3))
+_OTHERS = (
+    invented.Invented("loose", 5_000, (16, 16, 10, 5, 4, 3, 2, 2), strength=0.4, seed=7),
+    invented.Invented("seven", 2_000, (20, 12, 8, 6, 3, 2, 2), seed=5),
+    invented.Invented("tight", 800, (30, 6, 6, 4, 2), strength=0.9, seed=6),
+)
 _FEW = 4_000
+
+
+def _invented(table: invented.Invented) -> CodesSource:
+    return CodesSource(_domain(table), invented.codes(table))
+
+
 WORLDS: dict[str, Callable[[], CodesSource]] = {
-    "skewed": lambda: CodesSource(_domain(_SKEWED), invented.codes(_SKEWED)),
+    "skewed": lambda: _invented(_SKEWED),
     "demo-4000": lambda: _first(SHAPES["demo"].read(ADULT_FOLDER), _FEW),
+    "adult-3000": lambda: _first(SHAPES["adult"].read(ADULT_FOLDER), 3_000),
+    "adult-10000": lambda: _first(SHAPES["adult"].read(ADULT_FOLDER), 10_000),
+    **{one.name: partial(_invented, one) for one in _OTHERS},
     **{name: partial(SHAPES[name].read, ADULT_FOLDER) for name in ("titanic", "few", "demo", "adult", "values", "binary")},
 }
 
@@ -105,7 +119,8 @@ def again(
 
 def _stated(certificate: Certificate, shares: Sequence[NDArray[np.float64]]) -> dict[str, Any]:
     stated = yardsticks.from_certificate(certificate, shares)
-    by = yardsticks.level(yardsticks.mean_error(certificate, certificate.marginals))
+    error, empty = yardsticks.mean_error(certificate, certificate.marginals), yardsticks.empty_share(shares, round(certificate.total.value))
+    by = yardsticks.level(error, empty)
     return {"scores": [vars(one.closeness) for one in stated.scores], "sample": vars(stated.sample), "level": vars(by)}
 
 

@@ -21,14 +21,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from dpsynth_core.claims.certificate import CONFIDENCE, ROWS, Certificate, Certified, floor_of
 from dpsynth_core.extensions.evidence.samples import Array, Cells, error_of_second_sample, share_as_good
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.distances import IN_WRONG_CELL
 from dpsynth_core.statistics.quantiles import margin, normal
 
-LEVEL_LOW, LEVEL_USUAL, LEVEL_HIGH = -1.8, -0.6, 1.3
-"""Slopes of the least, the usual and the largest level by the error t of the rows: the least level is 1 + LEVEL_LOW t."""
+LEVEL_LOW, LEVEL_HIGH = -1.8, 1.3
+"""Slopes of the least and the largest level by the error t of the rows: the least level is 1 + LEVEL_LOW t."""
+LEVEL_FULL, LEVEL_EMPTY = -0.35, -1.0
+"""The slope of the usual level where the rows leave no cell empty, and what it changes by where they leave all cells empty."""
 LEVEL_LEAST = 0.75
 """Least level, however large the error is."""
 
@@ -146,25 +150,38 @@ def mean_error(certificate: Certificate, marginals: Sequence[Certified]) -> Rang
     return Range(min(max(mean, 0.0), 1.0), min(max((people - half) / (2 * total.value - fewest), 0.0), 1.0), min(max(high, 0.0), 1.0))
 
 
-def level(error: Range) -> Range:
+def level(error: Range, empty: float) -> Range:
     """Return the level of a release: the error of a sample from the private tables, divided by the error of a sample from the rows' tables.
 
     The level is a factor, mostly below 1, because the rows of a noisy model are spread over more cells. It is above 1 where noise hides
-    small cells. Its distance from 1 grows with the error. The range was observed, and is not proved: `benchmarks/yardsticks.py` has levels
-    of several mechanisms and tables.
+    small cells. Its distance from 1 grows with the error, and the faster, the more cells are empty: the private tables then have still
+    more empty ones. Neither the estimate nor the range is proved. Both were observed: `benchmarks/yardsticks.py` has levels of several
+    mechanisms and tables.
 
     Args:
         error: The mean error of the rows with its interval, in shares of people.
+        empty: Share of the rows' cells that are empty (`empty_share`).
     """
     low, high = max(LEVEL_LEAST, 1 + LEVEL_LOW * error.high), 1 + LEVEL_HIGH * error.high
-    return Range(max(1 + LEVEL_USUAL * error.estimate, low), low, high)
+    return Range(max(1 + (LEVEL_FULL + LEVEL_EMPTY * empty) * error.estimate, low), low, high)
+
+
+def empty_share(shares: Sequence[Array], people: int) -> float:
+    """Return the share of cells in which less than half a person is, the mean over tables, from 0 to 1.
+
+    Args:
+        shares: Tables as fractions of the people, at least one.
+        people: Number of people.
+    """
+    return math.fsum(float((np.rint(table * people) == 0).mean()) for table in shares) / len(shares)
 
 
 def _score(certificate: Certificate, shares: Sequence[Array], size: int) -> Score:
     chosen = [place for place, one in enumerate(certificate.marginals) if len(one.attributes) == size]
-    error = mean_error(certificate, [certificate.marginals[place] for place in chosen])
-    second = error_of_second_sample(Cells.of([shares[place] for place in chosen], _people(certificate.total.value)))
-    by = level(error)
+    error, people = mean_error(certificate, [certificate.marginals[place] for place in chosen]), _people(certificate.total.value)
+    tables = [shares[place] for place in chosen]
+    second = error_of_second_sample(Cells.of(tables, people))
+    by = level(error, empty_share(tables, people))
     return Score(
         size,
         len(chosen),
@@ -182,9 +199,9 @@ def _sample(certificate: Certificate, shares: Sequence[Array]) -> Range:
     total = certificate.total
     mean = math.fsum(one.error for one in certificate.marginals) / len(shares)
     noise = normal((1 + CONFIDENCE) / 2) * math.hypot(certificate.sigma / math.sqrt(len(shares)), total.sigma) * IN_WRONG_CELL / total.value
-    error = max(mean, 0.0)
-    by = level(Range(error, error - noise, error + noise))
-    middle, cells = error / by.estimate, Cells.of(shares, _people(total.value))
+    error, people = max(mean, 0.0), _people(total.value)
+    by = level(Range(error, error - noise, error + noise), empty_share(shares, people))
+    middle, cells = error / by.estimate, Cells.of(shares, people)
     most = middle + math.hypot(noise / by.estimate, error / by.low - middle)
     least = middle - math.hypot(noise / by.estimate, middle - error / by.high)
     return Range(*(share_as_good(cells, one) for one in (middle, most, least)))

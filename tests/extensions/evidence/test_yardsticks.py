@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpsynth_core.claims.certificate import ROWS, Certificate, Largest, state
 from dpsynth_core.extensions.evidence import yardsticks as evidence
-from dpsynth_core.extensions.evidence.yardsticks import Range, from_certificate, level, mean_error, yardsticks
+from dpsynth_core.extensions.evidence.yardsticks import Range, empty_share, from_certificate, level, mean_error, yardsticks
 from dpsynth_core.release.release import Release
 from dpsynth_core.statistics.totals import Total
 from tests.bundle.bundles import made, run, spec
@@ -86,7 +86,7 @@ def test_the_sample_is_the_one_that_errs_as_much() -> None:
     found = certified(1e-9, Total(PEOPLE, 0.0), np.zeros(6))
     sample = from_certificate(found, shares).sample
     cells = evidence.Cells.of(shares, PEOPLE)
-    by = level(mean_error(found, found.marginals))
+    by = level(mean_error(found, found.marginals), empty_share(shares, PEOPLE))
     assert sample.estimate == pytest.approx(evidence.share_as_good(cells, found.mean_error / by.estimate), abs=1e-6)
     assert sample.low < sample.estimate < sample.high
     assert sample.low == pytest.approx(evidence.share_as_good(cells, found.mean_error / by.low), abs=1e-6)
@@ -101,10 +101,21 @@ def test_an_error_that_noise_took_below_zero_is_as_good_as_everybody() -> None:
 
 
 def test_the_level_has_a_range_that_grows_with_the_error() -> None:
-    small, large = level(Range(0.01, 0.005, 0.015)), level(Range(0.3, 0.25, 0.35))
+    small, large = level(Range(0.01, 0.005, 0.015), 0.2), level(Range(0.3, 0.25, 0.35), 0.2)
     assert small.low < small.estimate < small.high
     assert large.high - large.low > small.high - small.low
     assert large.low == evidence.LEVEL_LEAST
+
+
+def test_the_level_is_lower_where_more_cells_are_empty_and_stays_in_its_range() -> None:
+    error = Range(0.1, 0.08, 0.12)
+    levels = [level(error, empty) for empty in (0.0, 0.5, 1.0)]
+    assert levels[0].estimate > levels[1].estimate > levels[2].estimate > levels[2].low
+    assert len({(one.low, one.high) for one in levels}) == 1
+
+
+def test_cells_with_less_than_half_a_person_are_empty() -> None:
+    assert empty_share([np.array([0.0, 0.004, 0.006, 0.99]), np.array([0.5, 0.5])], 100) == pytest.approx(0.25)
 
 
 def test_yardsticks_of_a_release_follow_from_its_rows_and_certificate() -> None:
