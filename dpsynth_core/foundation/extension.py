@@ -565,13 +565,16 @@ def operations() -> tuple[ModuleType, ...]:
     return tuple(import_module(one.operations) for one in built_in() if one.operations)
 
 
-def parts(of: str) -> tuple[ModuleType, ...]:
+def parts(of: str, stated: Stated | None = None) -> tuple[ModuleType, ...]:
     """Load the modules that built-in extensions hold for another one, and return them; () without such modules.
 
     Args:
         of: Name of the other extension.
+        stated: A spec's section `extensions`, if the parts are about one release: an extension with settings then counts only if one
+            is stated.
     """
-    return tuple(import_module(module) for one in built_in() for name, module in one.parts if name == of)
+    among = built_in() if stated is None else asked(stated)
+    return tuple(import_module(module) for one in among for name, module in one.parts if name == of)
 
 
 def commands() -> tuple[str, ...]:

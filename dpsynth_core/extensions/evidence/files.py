@@ -48,7 +48,7 @@ def document(release: Release) -> Part:
         scores = {str(one.columns): _score(one) for one in stated.scores}
         share = {("share" if name == "estimate" else name): number for name, number in asdict(stated.sample).items()}
         found |= {"accuracy": scores, "sample": {"tables": stated.tables, **share}}
-    for part in extension.parts("evidence"):
+    for part in extension.parts("evidence", release.spec.extensions):
         found |= part.statement(release)
     return found
 
