@@ -15,8 +15,8 @@ from dpsynth_core.report.section import Section
 
 CEILINGS_TITLE = "What is the most that taking part can change?"
 CEILINGS_READING = (
-    "An attack may also work on people who do not take part: it guesses their values from what is true of many. These limits say how "
-    "often it can work on the same people if they do take part. They hold for every attack, whatever the attacker knows."
+    "An attack may also work on people who do not take part: it guesses their values from what is true of many. Each line thinks of the "
+    "same people twice: left out of the table, and in it. It holds for every attack, whatever the attacker knows."
 )
 YARDSTICKS_TITLE = "How close are the rows, as other programs measure it?"
 YARDSTICKS_READING = (
