@@ -85,6 +85,9 @@ def instead(runs: Iterable[dict[str, Any]], run: dict[str, Any], *question: str)
     return [*(one for one in runs if any(one[key] != run[key] for key in question)), run]
 
 
+_LARGE = 1_000_000
+
+
 def write(place: Path, record: Any, lines: Iterable[str] = ()) -> None:
     """Keep the record, and the lines of its table, which are printed too."""
     if text := keep(place, record, lines):
@@ -92,9 +95,11 @@ def write(place: Path, record: Any, lines: Iterable[str] = ()) -> None:
 
 
 def keep(place: Path, record: Any, lines: Iterable[str]) -> str:
-    """The same without printing; the text of the table."""
+    """The same without printing; the text of the table. A record of more than a megabyte has no line breaks."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    kept = json.dumps(record, indent=1)
+    kept = kept if len(kept) <= _LARGE else json.dumps(record, separators=(",", ":"))
+    place.with_suffix(".json").write_text(kept + "\n", encoding="utf-8")
     if text := "\n".join(lines):
         place.with_suffix(".md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     return text

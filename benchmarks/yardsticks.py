@@ -43,6 +43,12 @@ _OTHERS = (
     invented.Invented("loose", 5_000, (16, 16, 10, 5, 4, 3, 2, 2), strength=0.4, seed=7),
     invented.Invented("seven", 2_000, (20, 12, 8, 6, 3, 2, 2), seed=5),
     invented.Invented("tight", 800, (30, 6, 6, 4, 2), strength=0.9, seed=6),
+    *(  # listed before anything of them was seen, and run once the estimate stood
+        invented.Invented("fresh-1000", 1_000, (10, 8, 6, 5, 4, 3), strength=0.7, seed=101),
+        invented.Invented("fresh-3000", 3_000, (15, 10, 8, 5, 4, 3, 2), strength=0.7, seed=102),
+        invented.Invented("fresh-8000", 8_000, (20, 10, 8, 6, 4, 3, 2, 2), strength=0.5, seed=103),
+        invented.Invented("fresh-1500", 1_500, (25, 8, 5, 4, 3, 2), strength=0.9, seed=104),
+    ),
 )
 _FEW = 4_000
 

@@ -16,17 +16,19 @@ from dpsynth_core.report.section import Section
 CEILINGS_TITLE = "What is the most that taking part can change?"
 CEILINGS_READING = (
     "An attack may also work on people who do not take part: it guesses their values from what is true of many. Each line thinks of the "
-    "same people twice: left out of the table, and in it. It holds for every attack, whatever the attacker knows."
+    "same people twice: left out of the table, and in it. No attack was tried: the lines are ceilings for every attack, whatever the "
+    "attacker knows."
 )
 YARDSTICKS_TITLE = "How close are the rows, as other programs measure it?"
 YARDSTICKS_READING = (
     "SDMetrics, SDNist and MOSTLY AI print a mean over tables of 1 minus the total variation distance. Here it was measured on the cells "
     "of this release. Those programs group numbers in their own way, so they would print other digits."
 )
-ADDED_UP = "These limits are of this release alone. Those of several releases about the same people are wider."
+ADDED_UP = "These limits are of this release alone. Several releases about the same people tell an attacker more."
 COMPARED = (
     "This compares errors, not protection: a sample would show real rows. The rows' tables stand for the private ones in this comparison. "
-    "The interval allows for the differences that were seen on tables of other people."
+    "The interval allows for the differences that were seen on tables of other people, where the stated share was mostly 0.9 to 1.2 times "
+    "the true one."
 )
 _NAMES = {
     1: "SDMetrics calls this TVComplement, and MOSTLY AI univariate accuracy.",
