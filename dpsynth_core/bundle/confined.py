@@ -229,6 +229,22 @@ def asked(bundle: Path, typed: Asked, limits: Limits) -> list[str]:
         return [str(line) for line in answers]
 
 
+def answered(function: str, bundle: bytes, *arguments: str) -> Any:
+    """Return what a function says of a bundle, which runs in a process with the usual limits: 1,024 MB of memory and 30 seconds of work.
+
+    Args:
+        function: The generator function, as "module:function". It takes the bytes of the ZIP and the arguments, and yields one value.
+        bundle: The ZIP.
+        *arguments: Further arguments.
+
+    Raises:
+        InputError: The function raises it, or the process fails.
+        CapacityError: The process exceeds the limits.
+    """
+    with _answering("computing it"):
+        return confined.answer(function, bundle, *arguments, **_within(USUAL, bundle))
+
+
 def planned(bundle: Path | bytes) -> Spec:
     """Return the spec of a bundle, read in a process with the usual limits: 1,024 MB of memory and 30 seconds of work.
 

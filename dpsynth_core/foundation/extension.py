@@ -319,6 +319,7 @@ PLACES = {
     "compare": "the project",
     "results": "the open run",
     "downloads": "the open run",
+    "verify": "a pair of the bytes of a bundle that was not found wrong, and their SHA-256",
     "sidebar": "the project, and the name of the page that is open",
 }
 """Places on pages where extensions may draw, each with the argument of the function that draws there."""

@@ -36,6 +36,7 @@ EXTENSION = Extension(
         ("budget", f"{_HERE}.naming_view:on_budget"),
         ("results", f"{_HERE}.naming_view:on_results"),
         ("downloads", f"{_HERE}.view:on_downloads"),
+        ("verify", f"{_HERE}.view:on_verify"),
     ),
     row_files=f"{_HERE}.rowfiles:row_files",
     row_names=r"plausible-([1-9][0-9]{0,2})\.csv",

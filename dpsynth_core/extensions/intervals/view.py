@@ -1,16 +1,17 @@
-"""Standard errors on the page Results: an analysis of the open run with its intervals, and sets of rows to take away."""
+"""Standard errors on pages: an analysis of the open run or of a received bundle, with its intervals, and sets of rows to take away."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpsynth_core.extensions.intervals import analysing
+from dpsynth_core.extensions.intervals import analysing, of_bundles
 from dpsynth_core.extensions.intervals.allowed import check
 from dpsynth_core.extensions.intervals.analysing import Analysed, Result
 from dpsynth_core.extensions.intervals.noise import Informed
@@ -29,9 +30,11 @@ MOST_CELLS = 100_000_000
 """Cells of all sets together that a browser's server draws; the command line writes more."""
 TOO_LARGE = ":material/block: These are too many rows for this page. The command line writes sets of them: `--plausible 20`."
 _FOUND, _SETS = "analysed", "sets_of_rows"
-"""Session keys of the last analysis and of the last sets, each with the run."""
+"""Session keys of the last analysis and of the last sets, each with the run or bundle."""
 _OF = {POPULATION: "people like these", TABLE: "this table"}
 _STANDING = {"holds": "holds", "doubtful": "doubtful", "refused": "no interval"}
+TITLE = "Standard errors of analyses"
+READING = "Standard errors of the rows alone leave out the noise. These intervals count it. Nothing is charged, and no record is read."
 HELP = (
     'Examples: mean(income), share(health == "bad" | age >= 61), difference(income, sex == "male"), quantile(income, 0.9), '
     'correlation(age, income), income ~ age + sex, health == "bad" ~ age + sex. Text values stand in quotes.'
@@ -53,20 +56,30 @@ def on_downloads(opened: OpenRun) -> None:
     release = opened.release
     if release.row_seed is None:
         return
-    with st.expander("Standard errors of analyses", icon=":material/straighten:", key="intervals"):
-        st.caption(
-            "Standard errors of the rows alone leave out the noise. These intervals count it. Nothing is charged, and no record is read.",
-        )
+    with st.expander(TITLE, icon=":material/straighten:", key="intervals"):
+        st.caption(READING)
         try:
             check(release)
         except InputError as error:
             st.caption(f":material/block: {literal(error.problem, WHOLE)}. To have intervals: {literal(error.remedy, WHOLE)}.")
             return
-        _analysis(opened)
+        _analysis(opened.run.id, partial(_of_run, opened))
         if len(release.domain) * release.rows * USUAL > MOST_CELLS:
             st.caption(TOO_LARGE)
         else:
             _take_away(opened)
+
+
+def on_verify(subject: tuple[bytes, str]) -> None:
+    """Draw the form for an analysis of a bundle that was received, and its results. It is computed in a process with limits.
+
+    Args:
+        subject: The bundle's bytes and their SHA-256.
+    """
+    bundle, sha256 = subject
+    with st.expander(TITLE, icon=":material/straighten:", key="intervals_of_bundle"):
+        st.caption(READING)
+        _analysis(sha256, partial(of_bundles.analyse, bundle))
 
 
 def table_of(results: Sequence[Result]) -> pd.DataFrame:
@@ -102,21 +115,32 @@ def informed_of(opened: OpenRun) -> Informed:
     return Informed.of(opened.release)
 
 
-def _analysis(opened: OpenRun) -> None:
+def _of_run(opened: OpenRun, text: str, of: str) -> Analysed:
+    analysing.check(opened.release.domain, text, of)
+    return analysing.analyse(informed_of(opened), text, of)
+
+
+def _analysis(release: str, analyse: Callable[[str, str], Analysed]) -> None:
+    """Draw the fields of an analysis, and its results once the button was clicked.
+
+    Args:
+        release: The identifier of the release.
+        analyse: Computes an analysis from its text and "population" or "table". Its InputError is drawn.
+    """
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     text = left.text_input("Analysis", key="analysis", placeholder="income ~ age + sex", help=HELP)
     look: dict[str, Any] = {"format_func": _OF.__getitem__, "key": "analysis_of", "help": "Of people like these, sampling counts as well."}
     of = right.selectbox("Of", list(_OF), **look)
     if st.button("Analyse", icon=":material/calculate:", key="analyse") and text:
         try:
-            analysing.check(opened.release.domain, text, of)
-            found = analysing.analyse(informed_of(opened), text, of)
+            with st.spinner("Computing …"):
+                found = analyse(text, of)
         except InputError as error:
             frame.refused(error)
             return
-        st.session_state[_FOUND] = (opened.run.id, text, of), found
+        st.session_state[_FOUND] = (release, text, of), found
     asked, found_before = st.session_state.get(_FOUND, (None, None))
-    if asked == (opened.run.id, text, of) and found_before is not None:
+    if asked == (release, text, of) and found_before is not None:
         _show(found_before)
 
 

@@ -22,8 +22,8 @@ def draw(place: str, subject: Any) -> None:
     Args:
         place: One of `extension.PLACES`.
         subject: The argument of the extensions' functions: the open run for "results" and "downloads", a pair of
-            the open project and the name of the page for "sidebar", a pair of it and its plan for "plan", and the
-            open project for all other places.
+            the open project and the name of the page for "sidebar", a pair of it and its plan for "plan", a pair of a
+            bundle's bytes and their SHA-256 for "verify", and the open project for all other places.
     """
     for path in extension.views(place):
         extension.load(path)(subject)

@@ -31,7 +31,7 @@ from dpsynth_core.foundation.zones import Zone
 from dpsynth_core.store import runs
 from dpsynth_core.store.home import home
 from dpsynth_core.web.results import downloads
-from dpsynth_core.web.shell import frame, refusals, session
+from dpsynth_core.web.shell import additions, frame, refusals, session
 from dpsynth_core.web.shell.more_rows import more_rows
 from dpsynth_core.web.shell.text import WHOLE, capital, literal
 
@@ -86,6 +86,7 @@ def upload() -> None:
             _pairs(report.summary.facts)
     if file is not None and not report.kind and report.verdict != verdicts.INCONSISTENT:
         _more_rows(file.getvalue(), report.sha256)
+        additions.draw("verify", (file.getvalue(), report.sha256))
 
 
 def _brief(report: Report, summary: Summary) -> None:

@@ -10,10 +10,15 @@ from unittest.mock import patch
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsynth_core.extensions.intervals import view
+import dpsynth_core as dps
+from dpsynth_core.extensions.intervals import analysing, view
+from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.extensions.intervals.rowfiles import PROGRAM
+from dpsynth_core.release.release import Release
 from tests.additions import listed
 from tests.app.demo_project import finished_run, open_page, project, words
+from tests.bundle.invented_people import COLUMNS, people
+from tests.bundle.pack import pack
 from tests.extensions.intervals.releases import sets_of
 
 TITLE = "Standard errors of analyses"
@@ -94,3 +99,44 @@ def test_too_many_rows_for_a_page_are_left_to_the_command_line(done: dict[str, s
     assert "too many rows for this page" in words(app)
     assert not [one for one in app.button if one.key == "draw_sets"]
     assert [one for one in app.button if one.key == "analyse"]
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    made: Release = dps.plan(people(1), COLUMNS, epsilon=8, tables=2).run(progress=False).made
+    return made
+
+
+def received(bundle: bytes) -> AppTest:
+    """The page Verify with a bundle that somebody received."""
+    app = open_page("verify", project())
+    app.file_uploader[0].set_value(("release.zip", bundle, "application/zip"))
+    return app.run()
+
+
+def test_whoever_received_a_bundle_analyses_it_as_python_does(release: Release) -> None:
+    app = received(pack(release))
+    app.text_input(key="analysis").set_value("income ~ age + sex")
+    app = app.button(key="analyse").click().run()
+    shown = app.dataframe[-1].value.to_dict("records")
+    expected = analysing.analyse(Informed.of(release), "income ~ age + sex", "population")
+    assert [(row["result"], row["estimate"], row["from"], row["to"]) for row in shown] == [
+        (one.name, one.value, one.low, one.high) for one in expected.results
+    ]
+    assert len(shown) == 3
+
+
+@pytest.mark.parametrize("text", ["income ~ nothing", "__import__('os')", "mean("])
+def test_a_text_that_is_no_analysis_of_the_bundle_is_refused(text: str, release: Release) -> None:
+    app = received(pack(release))
+    app.text_input(key="analysis").set_value(text)
+    app = app.button(key="analyse").click().run()
+    assert app.error
+    assert not app.dataframe
+
+
+def test_a_bundle_without_rows_has_no_intervals_and_says_why() -> None:
+    app = received(pack(dps.plan(people(1), COLUMNS, epsilon=8, tables=2, mechanism="gaussian").run(progress=False).made))
+    app.text_input(key="analysis").set_value("mean(age)")
+    app = app.button(key="analyse").click().run()
+    assert app.error
