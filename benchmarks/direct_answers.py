@@ -2,7 +2,7 @@
 
 Draws people from the populations of `intervals`. One release names all analyses; further ones have the whole budget for the columns of one
 analysis and their pairs. Both are by AIM, or by Independent for one column. Compared is the standard deviation of the noise of each result
-that passes in both (R2 from 0.99), as intervals state it.
+that passes in both, as intervals state it.
 
     python -m benchmarks direct_answers --runs 5
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks import record
 from benchmarks.intervals import FIRST, NAMED, POPULATIONS, _of, _workload
 from benchmarks.table import released, spec
-from dpsynth_core.extensions.intervals.analysing import HOLDS
+from dpsynth_core.extensions.intervals.analysing import holds_from
 from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
 from dpsynth_core.extensions.intervals.explained import explained
 from dpsynth_core.extensions.intervals.formulas import read
@@ -67,7 +67,7 @@ def _noise(
             continue
         held = explained(own.influence, domain, informed.codes, informed.tables, analysis.columns)
         noise = noise_in(own.influence, analysis.columns, informed)
-        found.append([float(error) if r2 >= HOLDS else 0.0 for error, r2 in zip(noise.errors, held.r2, strict=True)])
+        found.append([float(error) if r2 >= holds_from(informed.people) else 0.0 for error, r2 in zip(noise.errors, held.r2, strict=True)])
     return found
 
 

@@ -59,8 +59,8 @@ def analyse(release: Release, analysis: str, of: str = POPULATION) -> Analysed:
     """Analyse a release, with 95 % intervals that know of its noise.
 
     Each result has an R2, the share of its variation that the measured tables determine. In trials, about 95 % of the intervals held
-    where R2 was 0.99 or more. A result with an R2 below 0.5 has no interval; the relation that no table holds is named
-    instead. The analysis costs no budget, and no model is fitted.
+    where R2 was 0.99 or more, and 1 - 50 / people or more. A result with an R2 below 0.5 has no interval; the relation that no table holds
+    is named instead. The analysis costs no budget, and no model is fitted.
 
     Args:
         release: A release of AIM, MST or Independent with rows.

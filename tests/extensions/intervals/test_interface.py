@@ -12,7 +12,7 @@ import pytest
 
 import dpsynth_core as dps
 from dpsynth_core.extensions.intervals import interface, pooling
-from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST, Analysed, analyse
+from dpsynth_core.extensions.intervals.analysing import HOLDS, LEAST, Analysed, Result, analyse, holds_from
 from dpsynth_core.extensions.intervals.interface import samples
 from dpsynth_core.extensions.intervals.noise import Informed
 from dpsynth_core.foundation import extension
@@ -126,3 +126,15 @@ def test_an_analysis_fits_no_model(release: dps.Release, monkeypatch: pytest.Mon
 def test_a_wrong_analysis_is_refused(release: dps.Release) -> None:
     refused(interface.analyse, release, "mean(height)", saying="not a column")
     refused(interface.analyse, release, "mean(age)", of="sample", saying="has no intervals")
+
+
+@pytest.mark.parametrize(("people", "from_"), [(100, 0.99), (5_000, 0.99), (50_000, 0.999), (1_000_000, 0.99995)])
+def test_the_more_people_the_more_of_a_result_must_be_measured(people: int, from_: float) -> None:
+    assert holds_from(people) == pytest.approx(from_)
+
+
+def test_a_result_of_many_people_with_too_little_measured_is_doubtful_and_says_on_what_it_rests() -> None:
+    one = Result("mean of pay", 3.0, 2.0, 4.0, 0.5, 0.4, 0.9937, ("pay", "sex"), holds_from(50_000))
+    assert one.state == "doubtful"
+    assert "R2 0.9937: part of it rests on pay x sex" in str(one)
+    assert Result("mean of pay", 3.0, 2.0, 4.0, 0.5, 0.4, 0.9937, (), holds_from(5_000)).state == "holds"
