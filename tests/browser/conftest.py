@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 PATIENCE_MS = 1000 * SECONDS
 LONG_MS = 2 * PATIENCE_MS
 """For a whole run or sweep."""
-SOON_MS = 20_000
+SOON_MS, TRIES = 20_000, 5
 """For what comes at once where the machine has time: an option of a list that is open, a page in another width."""
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -222,15 +222,16 @@ def choose(page: Page, label: str, option: str) -> None:
 
 def choose_in(page: Page, box: Locator, option: str | None = None) -> None:
     """Pick an option of the list that a box opens, the first unless it is named. A list that is opened while the page is still being drawn
-    closes again: then it is opened once more, as a person does."""
+    closes again, and a click on a list that opened late closes it: then it is opened once more, as a person does."""
     wanted = page.get_by_role("option", name=option, exact=True).first
     expect(box).to_be_visible()
-    settled(page)
-    box.click()
-    try:
-        wanted.click(timeout=SOON_MS)
-    except TimeoutError:
+    for _ in range(TRIES):
+        settled(page)
         box.click()
+        with suppress(TimeoutError):
+            wanted.click(timeout=SOON_MS)
+            break
+    else:
         wanted.click()
     settled(page)
 
