@@ -224,7 +224,8 @@ def test_no_page_scrolls_sideways_or_cuts_a_figure(page: Page, server: Server) -
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 720})
             assert fits(settled(page), width), shown
-            buttons = [page.get_by_test_id("stBottom").get_by_role("button", name=name).bounding_box() for name in ("Back", "Continue")]
+            names = ("Continue",) if shown == "Data" else ("Back", "Continue")  # nothing comes before the first page
+            buttons = [page.get_by_test_id("stBottom").get_by_role("button", name=name).bounding_box() for name in names]
             assert len({box["y"] for box in buttons if box}) == 1, f"Back and Continue of {shown} are not on one line"
             assert page.evaluate(CUT_FIGURES) == [], shown
         if following:
