@@ -10,7 +10,8 @@ that passes in both, as intervals state it.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,10 @@ from numpy.typing import NDArray
 from benchmarks import record
 from benchmarks.intervals import FIRST, NAMED, POPULATIONS, _of, _workload
 from benchmarks.table import released, spec
-from dpsynth_core.extensions.intervals.analysing import holds_from
-from dpsynth_core.extensions.intervals.estimates import Prepared, prepared
-from dpsynth_core.extensions.intervals.explained import explained
-from dpsynth_core.extensions.intervals.formulas import read
+from dpsynth_core.extensions.intervals.analysing import Result, analyse
 from dpsynth_core.extensions.intervals.named import SETTING
-from dpsynth_core.extensions.intervals.noise import Informed, noise_in
+from dpsynth_core.extensions.intervals.noise import Informed
+from dpsynth_core.extensions.intervals.pooling import TABLE
 from dpsynth_core.foundation.errors import InputError
 from dpsynth_core.planning.plan import Plan
 from dpsynth_core.sources.codes import CodesSource
@@ -35,39 +34,31 @@ def measure(point: record.Point) -> record.Point:
     """The noise of each result by itself, and of the same result where all analyses were named."""
     population, domain, cells, p, asked, _ = _of(point["population"])
     codes = cells[np.random.default_rng().choice(len(p), point["people"], p=p)]
-    together = _noise(domain, codes, point["epsilon"], _workload(point["tables"], asked), list(population.analyses), asked)
+    together = _noise(domain, codes, point["epsilon"], _workload(point["tables"], asked), population.analyses)
     results = []
     for text, analysis, named in zip(population.analyses, asked, together, strict=True):
         own = domain.keep(analysis.columns)
-        alone = prepared(own, read(text))
         kept = codes[:, [domain.names.index(name) for name in own.names]]
-        whole = {"kind": "all", "k": min(2, len(own))}
-        (direct,) = _noise(own, kept, point["epsilon"], whole, [text], (alone,))
-        results += [[name, a, b] for name, a, b in zip(analysis.names, named, direct, strict=True) if a > 0 and b > 0]
+        (direct,) = _noise(own, kept, point["epsilon"], {"kind": "all", "k": min(2, len(own))}, [text])
+        results += [[name, named[name], direct[name]] for name in named if direct.get(name, 0) > 0 and named[name] > 0]
     return {"results": results}
 
 
 def _noise(
-    domain: Domain, codes: NDArray[np.int32], epsilon: float, workload: dict[str, Any], texts: list[str], asked: tuple[Prepared, ...]
-) -> list[list[float]]:
-    """The standard deviation of the noise of each result of the analyses; 0 of what does not pass."""
+    domain: Domain, codes: NDArray[np.int32], epsilon: float, workload: dict[str, Any], texts: Sequence[str]
+) -> list[dict[str, float]]:
+    """For each analysis the standard deviation of the noise of each result that passes, by name."""
     stated: dict[str, Any] = {"workload": workload, "domain_origin": "public"}
     if len(domain) > 1:
-        stated["extensions"] = {SETTING: texts}
+        stated["extensions"] = {SETTING: list(texts)}
     mechanism = "aim" if len(domain) > 1 else "independent"
-    informed = Informed.of(
-        released(Plan.of(spec({"kind": "demo"}, domain, mechanism, {"epsilon": epsilon}, **stated)), CodesSource(domain, codes))
-    )
-    found = []
-    for analysis in asked:
-        try:
-            own = analysis.estimate(informed.codes, influence=True)
-        except InputError:  # the noise is as large as a group: the analysis is refused
-            found.append([0.0] * len(analysis.names))
-            continue
-        held = explained(own.influence, domain, informed.codes, informed.tables, analysis.columns)
-        noise = noise_in(own.influence, analysis.columns, informed)
-        found.append([float(error) if r2 >= holds_from(informed.people) else 0.0 for error, r2 in zip(noise.errors, held.r2, strict=True)])
+    plan = Plan.of(spec({"kind": "demo"}, domain, mechanism, {"epsilon": epsilon}, **stated))
+    informed, found = Informed.of(released(plan, CodesSource(domain, codes))), list[dict[str, float]]()
+    for text in texts:
+        results: tuple[Result, ...] = ()
+        with suppress(InputError):  # the noise is as large as a group: the analysis is refused
+            results = analyse(informed, text, TABLE).results
+        found.append({one.name: one.noise for one in results if one.state == "holds"})
     return found
 
 
